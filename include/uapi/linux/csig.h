@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/csig.yaml */
+/* YNL-GEN uapi header */
+
+#ifndef _UAPI_LINUX_CSIG_H
+#define _UAPI_LINUX_CSIG_H
+
+#define CSIG_GENL_NAME		"csig"
+#define CSIG_GENL_VERSION	1
+
+#define CSIG_SIGNALS		16
+#define CSIG_BOUNDS_MAX		31
+#define CSIG_LM_NAME_MAX	15
+#define CSIG_LM_FIELDS_MAX	8
+
+/**
+ * enum csig_source - What a signal measures.
+ * @CSIG_SOURCE_ABW: Available bandwidth of the egress port, bit/s.
+ * @CSIG_SOURCE_ABWC: Available bandwidth over the capacity, ppm.
+ * @CSIG_SOURCE_PD: Time of the packet in this device, ns.
+ * @CSIG_SOURCE_NQD: Queued bits over the capacity of the port, ns.
+ */
+enum csig_source {
+	CSIG_SOURCE_ABW,
+	CSIG_SOURCE_ABWC,
+	CSIG_SOURCE_PD,
+	CSIG_SOURCE_NQD,
+};
+
+/**
+ * enum csig_aggregate - How the hops of a path are put together.
+ */
+enum csig_aggregate {
+	CSIG_AGGREGATE_MIN,
+	CSIG_AGGREGATE_MAX,
+	CSIG_AGGREGATE_SUM,
+	CSIG_AGGREGATE_COUNT,
+};
+
+enum csig_format {
+	CSIG_FORMAT_COMPACT,
+	CSIG_FORMAT_EXPANDED,
+};
+
+/**
+ * enum csig_estimator
+ * @CSIG_ESTIMATOR_RAW: Bits of the last complete window over its length.
+ * @CSIG_ESTIMATOR_EWMA: Exponential average with a time constant (CSFQ).
+ * @CSIG_ESTIMATOR_DRE: Discounting rate estimator (CONGA).
+ */
+enum csig_estimator {
+	CSIG_ESTIMATOR_RAW,
+	CSIG_ESTIMATOR_EWMA,
+	CSIG_ESTIMATOR_DRE,
+};
+
+/**
+ * enum csig_ingress - What happens to tagged frames that arrive on a port.
+ * @CSIG_INGRESS_STRIP: The tag is taken off, the frame goes on.
+ * @CSIG_INGRESS_TRUST: The tag is kept; a routed packet carries it to its
+ *   egress port.
+ * @CSIG_INGRESS_DROP: The frame is dropped.
+ */
+enum csig_ingress {
+	CSIG_INGRESS_STRIP,
+	CSIG_INGRESS_TRUST,
+	CSIG_INGRESS_DROP,
+};
+
+/**
+ * enum csig_egress - What happens to tags that leave a port.
+ */
+enum csig_egress {
+	CSIG_EGRESS_KEEP,
+	CSIG_EGRESS_STRIP,
+};
+
+/**
+ * enum csig_unknown - What happens to a signal type that the domain does not
+ *   define.
+ */
+enum csig_unknown {
+	CSIG_UNKNOWN_PASS,
+	CSIG_UNKNOWN_STRIP,
+};
+
+enum csig_capacity_source {
+	CSIG_CAPACITY_SOURCE_UNKNOWN,
+	CSIG_CAPACITY_SOURCE_USER,
+	CSIG_CAPACITY_SOURCE_ETHTOOL,
+};
+
+enum {
+	CSIG_A_DOMAIN_VERSION = 1,
+	CSIG_A_DOMAIN_COMPACT_TPID,
+	CSIG_A_DOMAIN_EXPANDED_TPID,
+	CSIG_A_DOMAIN_SOFTWARE_ASSIST,
+	CSIG_A_DOMAIN_DIGEST,
+	CSIG_A_DOMAIN_REPLACE,
+	CSIG_A_DOMAIN_SIGNAL,
+	CSIG_A_DOMAIN_LAYOUT,
+	CSIG_A_DOMAIN_PORTS,
+
+	__CSIG_A_DOMAIN_MAX
+};
+#define CSIG_A_DOMAIN_MAX (__CSIG_A_DOMAIN_MAX - 1)
+
+enum {
+	CSIG_A_SIGNAL_T = 1,
+	CSIG_A_SIGNAL_REMOVE,
+	CSIG_A_SIGNAL_SOURCE,
+	CSIG_A_SIGNAL_AGGREGATE,
+	CSIG_A_SIGNAL_BOUND,
+	CSIG_A_SIGNAL_BASE,
+	CSIG_A_SIGNAL_STEP,
+
+	__CSIG_A_SIGNAL_MAX
+};
+#define CSIG_A_SIGNAL_MAX (__CSIG_A_SIGNAL_MAX - 1)
+
+enum {
+	CSIG_A_LAYOUT_T = 1,
+	CSIG_A_LAYOUT_FORMAT,
+	CSIG_A_LAYOUT_FIELD,
+
+	__CSIG_A_LAYOUT_MAX
+};
+#define CSIG_A_LAYOUT_MAX (__CSIG_A_LAYOUT_MAX - 1)
+
+enum {
+	CSIG_A_LM_FIELD_NAME = 1,
+	CSIG_A_LM_FIELD_BITS,
+
+	__CSIG_A_LM_FIELD_MAX
+};
+#define CSIG_A_LM_FIELD_MAX (__CSIG_A_LM_FIELD_MAX - 1)
+
+enum {
+	CSIG_A_LM_VALUE_NAME = 1,
+	CSIG_A_LM_VALUE_VALUE,
+
+	__CSIG_A_LM_VALUE_MAX
+};
+#define CSIG_A_LM_VALUE_MAX (__CSIG_A_LM_VALUE_MAX - 1)
+
+enum {
+	CSIG_A_PORT_IFINDEX = 1,
+	CSIG_A_PORT_IFNAME,
+	CSIG_A_PORT_CONFIG,
+	CSIG_A_PORT_STATE,
+	CSIG_A_PORT_STATS,
+	CSIG_A_PORT_SIGNAL,
+
+	__CSIG_A_PORT_MAX
+};
+#define CSIG_A_PORT_MAX (__CSIG_A_PORT_MAX - 1)
+
+enum {
+	CSIG_A_PORT_CONFIG_CAPACITY_BPS = 1,
+	CSIG_A_PORT_CONFIG_ESTIMATOR,
+	CSIG_A_PORT_CONFIG_INTERVAL_NS,
+	CSIG_A_PORT_CONFIG_ALPHA_PPM,
+	CSIG_A_PORT_CONFIG_INGRESS,
+	CSIG_A_PORT_CONFIG_EGRESS,
+	CSIG_A_PORT_CONFIG_UNKNOWN,
+	CSIG_A_PORT_CONFIG_UPDATE,
+	CSIG_A_PORT_CONFIG_OVERHEAD_BYTES,
+	CSIG_A_PORT_CONFIG_LM,
+
+	__CSIG_A_PORT_CONFIG_MAX
+};
+#define CSIG_A_PORT_CONFIG_MAX (__CSIG_A_PORT_CONFIG_MAX - 1)
+
+enum {
+	CSIG_A_PORT_STATE_CAPACITY_BPS = 1,
+	CSIG_A_PORT_STATE_CAPACITY_SOURCE,
+	CSIG_A_PORT_STATE_QDISCS,
+	CSIG_A_PORT_STATE_UTIL_BPS,
+	CSIG_A_PORT_STATE_ABW_BPS,
+	CSIG_A_PORT_STATE_ABWC_PPM,
+	CSIG_A_PORT_STATE_PD_LAST_NS,
+	CSIG_A_PORT_STATE_PD_MAX_NS,
+	CSIG_A_PORT_STATE_NQD_NS,
+
+	__CSIG_A_PORT_STATE_MAX
+};
+#define CSIG_A_PORT_STATE_MAX (__CSIG_A_PORT_STATE_MAX - 1)
+
+enum {
+	CSIG_A_PORT_STATS_TAGGED = 1,
+	CSIG_A_PORT_STATS_UPDATED,
+	CSIG_A_PORT_STATS_PASSED,
+	CSIG_A_PORT_STATS_STRIPPED,
+	CSIG_A_PORT_STATS_UNKNOWN_SIGNAL,
+	CSIG_A_PORT_STATS_MALFORMED,
+	CSIG_A_PORT_STATS_SKIPPED_MTU,
+	CSIG_A_PORT_STATS_SKIPPED_NOMEM,
+	CSIG_A_PORT_STATS_UNTAGGED,
+	CSIG_A_PORT_STATS_CARRIED,
+	CSIG_A_PORT_STATS_DROPPED,
+	CSIG_A_PORT_STATS_BITS,
+
+	__CSIG_A_PORT_STATS_MAX
+};
+#define CSIG_A_PORT_STATS_MAX (__CSIG_A_PORT_STATS_MAX - 1)
+
+enum {
+	CSIG_A_PORT_SIGNAL_T = 1,
+	CSIG_A_PORT_SIGNAL_FORMAT,
+	CSIG_A_PORT_SIGNAL_S,
+	CSIG_A_PORT_SIGNAL_LM,
+
+	__CSIG_A_PORT_SIGNAL_MAX
+};
+#define CSIG_A_PORT_SIGNAL_MAX (__CSIG_A_PORT_SIGNAL_MAX - 1)
+
+enum {
+	CSIG_A_BOTTLENECK_IFINDEX = 1,
+	CSIG_A_BOTTLENECK_IFNAME,
+	CSIG_A_BOTTLENECK_T,
+	CSIG_A_BOTTLENECK_FORMAT,
+	CSIG_A_BOTTLENECK_S,
+	CSIG_A_BOTTLENECK_LM,
+	CSIG_A_BOTTLENECK_UPDATED,
+
+	__CSIG_A_BOTTLENECK_MAX
+};
+#define CSIG_A_BOTTLENECK_MAX (__CSIG_A_BOTTLENECK_MAX - 1)
+
+enum {
+	CSIG_CMD_DOMAIN_GET = 1,
+	CSIG_CMD_DOMAIN_SET,
+	CSIG_CMD_SIGNAL_GET,
+	CSIG_CMD_LAYOUT_GET,
+	CSIG_CMD_PORT_GET,
+	CSIG_CMD_PORT_ADD,
+	CSIG_CMD_PORT_SET,
+	CSIG_CMD_PORT_DEL,
+	CSIG_CMD_DOMAIN_NTF,
+	CSIG_CMD_PORT_NTF,
+	CSIG_CMD_PORT_DEL_NTF,
+	CSIG_CMD_BOTTLENECK_NTF,
+
+	__CSIG_CMD_MAX
+};
+#define CSIG_CMD_MAX (__CSIG_CMD_MAX - 1)
+
+#define CSIG_MCGRP_MONITOR	"monitor"
+
+#endif /* _UAPI_LINUX_CSIG_H */
