@@ -1,0 +1,402 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2030,SC2031 # a test function owns the namespaces that it makes
+# What the csig tests share: KTAP output, namespaces and links, the module, the
+# kernel log, waiting for events.  Sourced by every test; it is none itself.
+#
+#   . "$(dirname "$0")/lib.sh"
+#   ktap_plan 2
+#   run_test function "what it shows"
+#   run_test function "what else"
+#
+# A test function runs in a subshell under "set -e": any command that fails, fails
+# the test; "skip REASON" skips it; what it prints becomes diagnostics.  Namespaces
+# made in the function go with it, those made outside with the script.  The last
+# result is always lib.sh's own: the module can be unloaded and the kernel log is
+# clean.
+
+CSIG_LIB_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+CSIG_TEST=$(basename "$0" .sh)
+# A debug kernel is slower: waits are longer by this factor, results are the same.
+: "${CSIG_TIME_SCALE:=$([ -e /sys/kernel/debug/kmemleak ] && echo 4 || echo 1)}"
+: "${CSIG_EXPECT_ALL:=0}"
+
+KSFT_PASS=0
+KSFT_FAIL=1
+KSFT_SKIP=4
+
+_ktap_n=0
+_ktap_planned=0
+_ktap_failed=0
+_ktap_skipped=0
+_csig_ns=()
+_csig_loaded=0
+_csig_tmp=
+
+# --- KTAP -----------------------------------------------------------------------
+
+diag() { # TEXT...
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+ktap_ok() { # NAME
+	_ktap_n=$((_ktap_n + 1))
+	echo "ok $_ktap_n $1"
+}
+
+ktap_fail() { # NAME [WHY]
+	_ktap_n=$((_ktap_n + 1))
+	_ktap_failed=$((_ktap_failed + 1))
+	[ -z "${2:-}" ] || diag "$2"
+	echo "not ok $_ktap_n $1"
+}
+
+ktap_skip() { # NAME REASON
+	if [ "$CSIG_EXPECT_ALL" = 1 ]; then
+		ktap_fail "$1" "would be skipped: $2"
+		return
+	fi
+	_ktap_n=$((_ktap_n + 1))
+	_ktap_skipped=$((_ktap_skipped + 1))
+	echo "ok $_ktap_n $1 # SKIP $2"
+}
+
+# Everything is missing: a plan of none.
+skip_all() { # REASON
+	if [ "$CSIG_EXPECT_ALL" = 1 ]; then
+		echo "Bail out! $1"
+		exit $KSFT_FAIL
+	fi
+	[ "$_ktap_planned" -gt 0 ] || echo "TAP version 13"
+	echo "1..0 # SKIP $1"
+	exit $KSFT_SKIP
+}
+
+# In a test function only.
+skip() { # REASON
+	echo "$1" >"$_csig_tmp/skip"
+	exit $KSFT_SKIP
+}
+
+fail() { # TEXT...
+	echo "$*"
+	return 1
+}
+
+run_test() { # FUNCTION DESCRIPTION [ARGUMENT...]
+	local fn=$1 name=$2 log=$_csig_tmp/log rc
+	shift 2
+
+	rm -f "$_csig_tmp/skip"
+	(
+		set -eE
+		trap - INT TERM HUP
+		trap '_lib_leave_test' EXIT
+		trap '_lib_where "$?" "$BASH_COMMAND" "${BASH_LINENO[0]}" "${FUNCNAME[0]:-}"' ERR
+		_csig_ns=()
+		"$fn" "$@"
+	) >"$log" 2>&1
+	rc=$?
+	[ ! -s "$log" ] || tail -n 60 "$log" | sed 's/^/# /'
+	case $rc in
+	0) ktap_ok "$name" ;;
+	"$KSFT_SKIP") ktap_skip "$name" "$(cat "$_csig_tmp/skip" 2>/dev/null)" ;;
+	*) ktap_fail "$name" "exit status $rc" ;;
+	esac
+}
+
+_lib_where() { # STATUS COMMAND LINE FUNCTION
+	case $4 in
+	fail | assert_* | wait_for) return ;;
+	esac
+	echo "status $1 from: $2 (line $3)"
+}
+
+_lib_kill_jobs() {
+	local pids
+
+	pids=$(jobs -p)
+	# shellcheck disable=SC2086
+	[ -z "$pids" ] || kill $pids 2>/dev/null
+	wait 2>/dev/null
+}
+
+_lib_leave_test() {
+	local rc=$?
+
+	trap - ERR
+	set +e
+	_lib_kill_jobs
+	_lib_del_ns
+	exit $rc
+}
+
+# --- beginning and end ------------------------------------------------------------
+
+ktap_plan() { # NUMBER: results to come; loads the module
+	_ktap_planned=$(($1 + 1))
+	[ "$(id -u)" = 0 ] || skip_all "needs root"
+	_csig_tmp=$(mktemp -d "/tmp/csig-$CSIG_TEST-XXXXXX")
+	trap _lib_exit EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	need ip tc jq python3
+	echo "TAP version 13"
+	echo "1..$_ktap_planned"
+	dmesg_mark
+	module_load
+}
+
+need() { # COMMAND...: skip the whole script without
+	local c
+
+	for c in "$@"; do
+		command -v "$c" >/dev/null || skip_all "needs $c"
+	done
+}
+
+module_load() {
+	if [ -d /sys/module/csig ] && ! rmmod csig 2>/dev/null; then
+		skip_all "csig is in use on this machine"
+	fi
+	if [ -n "${CSIG_KO:-}" ]; then
+		insmod "$CSIG_KO" || skip_all "csig does not load from $CSIG_KO"
+	else
+		modprobe csig || skip_all "modprobe csig failed"
+	fi
+	_csig_loaded=1
+}
+
+_lib_unload() {
+	wait_for 30 _lib_rmmod && return
+	lsmod | grep '^csig'
+	return 1
+}
+
+_lib_rmmod() {
+	[ ! -d /sys/module/csig ] || rmmod csig 2>/dev/null
+}
+
+_lib_exit() {
+	local rc=$? why=
+
+	trap - EXIT INT TERM HUP
+	set +e
+	_lib_kill_jobs
+	_lib_del_ns
+	if [ $_csig_loaded = 1 ]; then
+		_lib_unload || why="the module can't be unloaded"
+		dmesg_check >"$_csig_tmp/dmesg" || why="$why$(echo; cat "$_csig_tmp/dmesg")"
+		if [ -z "$why" ]; then
+			ktap_ok "$CSIG_TEST: module unloads, kernel log is clean"
+		else
+			ktap_fail "$CSIG_TEST: module unloads, kernel log is clean" "$why"
+		fi
+	fi
+	[ -z "$_csig_tmp" ] || rm -rf "$_csig_tmp"
+	[ $rc = 0 ] || exit $rc
+	if [ $_ktap_n != $_ktap_planned ]; then
+		diag "$_ktap_n results, $_ktap_planned planned"
+		exit $KSFT_FAIL
+	fi
+	diag "Totals: pass:$((_ktap_n - _ktap_failed - _ktap_skipped))" \
+		"fail:$_ktap_failed skip:$_ktap_skipped"
+	[ $_ktap_failed = 0 ] || exit $KSFT_FAIL
+	# Only the last result, lib.sh's own, was not skipped.
+	[ $_ktap_skipped -lt $((_ktap_n - 1)) ] || [ $_ktap_skipped = 0 ] || exit $KSFT_SKIP
+	exit $KSFT_PASS
+}
+
+# --- kernel log -------------------------------------------------------------------
+
+_lib_mark=
+
+dmesg_mark() {
+	_lib_mark="csig-selftest $CSIG_TEST $$ $(date +%s%N)"
+	echo "$_lib_mark" >/dev/kmsg
+}
+
+# What the kernel should not have said since the mark; status 1 if there is any.
+dmesg_check() {
+	local bad='WARNING:|BUG:|Oops|Kernel panic|general protection fault|hw csum failure'
+
+	bad+='|KASAN|UBSAN|ODEBUG|DEBUG_LOCKS_WARN_ON|cut here|kernel BUG at|refcount_t:'
+	bad+='|unable to handle|lock(ing)? dependency|inconsistent lock|recursive locking'
+	bad+='|suspicious RCU|scheduling while atomic|sleeping function|soft lockup'
+	bad+='|skb_(under|over)_panic|unregister_netdevice: waiting|ref_tracker:|kmemleak:.*new'
+	bad+='|INFO: task .* blocked'
+	! dmesg | sed "1,/$_lib_mark/d" | grep -E -A 25 "$bad" | head -n 100 | grep .
+}
+
+# --- waiting and asserting --------------------------------------------------------
+
+# Until COMMAND succeeds; the only place that sleeps.
+wait_for() { # SECONDS COMMAND...
+	local deadline=$((SECONDS + $1 * CSIG_TIME_SCALE + 1))
+
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $deadline ] || return 1
+		sleep 0.05
+	done
+}
+
+assert_eq() { # WHAT EXPECTED GOT
+	[ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"
+}
+
+assert_ge() { # WHAT MINIMUM GOT
+	[ "$3" -ge "$2" ] || fail "$1: expected at least $2, got '$3'"
+}
+
+assert_le() { # WHAT MAXIMUM GOT
+	[ "$3" -le "$2" ] || fail "$1: expected at most $2, got '$3'"
+}
+
+# VALUE within PERCENT of EXPECTED; whole numbers.
+assert_near() { # WHAT EXPECTED PERCENT GOT
+	local d=$(($4 - $2))
+
+	[ $((${d#-} * 100)) -le $(($2 * $3)) ] ||
+		fail "$1: expected $2 +- $3 %, got $4"
+}
+
+# A command that must be refused, with a message that matches.
+assert_refused() { # STATUS PATTERN COMMAND...
+	local status=$1 pattern=$2 out rc=0
+
+	shift 2
+	out=$("$@" 2>&1) || rc=$?
+	[ "$rc" = "$status" ] || fail "$*: status $rc, expected $status: $out"
+	grep -q -i -E -- "$pattern" <<<"$out" || fail "$*: message '$out' lacks '$pattern'"
+}
+
+# --- namespaces and links ---------------------------------------------------------
+
+ns() { # NAME: the real name of a test's namespace
+	echo "$1-$$"
+}
+
+nsx() { # NAME COMMAND...
+	local n=$1
+
+	shift
+	ip netns exec "$n-$$" "$@"
+}
+
+# Quiet ones: no IPv6 unless "ipv6" is said, so that nothing but the test sends.
+mkns() { # NAME... [ipv6]
+	local n v6=1
+
+	[ "${!#}" != ipv6 ] || v6=0
+	for n in "$@"; do
+		[ "$n" != ipv6 ] || continue
+		ip netns add "$n-$$"
+		_csig_ns+=("$n-$$")
+		ip netns exec "$n-$$" sysctl -qw \
+			net.ipv6.conf.default.disable_ipv6=$v6 \
+			net.ipv6.conf.all.disable_ipv6=$v6 \
+			net.ipv6.conf.default.accept_dad=0 \
+			net.ipv6.conf.all.accept_dad=0 \
+			net.ipv6.conf.default.router_solicitations=0 \
+			net.ipv4.conf.all.rp_filter=0 \
+			net.ipv4.conf.default.rp_filter=0
+		ip -n "$n-$$" link set dev lo up
+	done
+}
+
+_lib_del_ns() {
+	local n pids
+
+	for n in "${_csig_ns[@]}"; do
+		pids=$(ip netns pids "$n" 2>/dev/null)
+		# shellcheck disable=SC2086
+		[ -z "$pids" ] || kill $pids 2>/dev/null
+		ip netns del "$n" 2>/dev/null
+	done
+	_csig_ns=()
+}
+
+# Addresses 02:00:00:00:00:XX, XX given; both ends up.
+mkveth() { # NS1 DEV1 XX1 NS2 DEV2 XX2 [LINK OPTION...]
+	local ns1=$1 dev1=$2 xx1=$3 ns2=$4 dev2=$5 xx2=$6
+
+	shift 6
+	ip link add name "$dev1" address "02:00:00:00:00:$xx1" \
+		netns "$ns1-$$" "$@" type veth \
+		peer name "$dev2" address "02:00:00:00:00:$xx2" \
+		netns "$ns2-$$" "$@"
+	ip -n "$ns1-$$" link set dev "$dev1" up
+	ip -n "$ns2-$$" link set dev "$dev2" up
+}
+
+# A bridge that sends nothing of its own.
+mkbridge() { # NS BRIDGE "BRIDGE OPTION..." PORT...
+	local n=$1-$$ br=$2 opts=$3 p
+
+	shift 3
+	# shellcheck disable=SC2086
+	ip -n "$n" link add name "$br" type bridge stp_state 0 forward_delay 0 \
+		mcast_snooping 0 $opts
+	for p in "$@"; do
+		ip -n "$n" link set dev "$p" master "$br"
+	done
+	ip -n "$n" link set dev "$br" up
+}
+
+addr() { # NS DEV ADDRESS/LENGTH...
+	local n=$1-$$ dev=$2 a nodad
+
+	shift 2
+	for a in "$@"; do
+		nodad=
+		[[ $a != *:* ]] || nodad=nodad
+		# shellcheck disable=SC2086
+		ip -n "$n" addr add "$a" dev "$dev" $nodad
+	done
+}
+
+mac() { # NS DEV
+	ip -n "$1-$$" -j link show dev "$2" | jq -r '.[0].address'
+}
+
+# --- csig -------------------------------------------------------------------------
+
+ctl() { # NS ARGUMENT...
+	local n=$1-$$
+
+	shift
+	csigctl -n "$n" "$@"
+}
+
+port_add() { # NS DEV [SETTING...]
+	local n=$1-$$ dev=$2
+
+	shift 2
+	csigctl -n "$n" port add dev "$dev" "$@"
+}
+
+port_set() { # NS DEV SETTING...
+	local n=$1-$$ dev=$2
+
+	shift 2
+	csigctl -n "$n" port set dev "$dev" "$@"
+}
+
+port_get() { # NS DEV JQ-KEY
+	csigctl -n "$1-$$" -j port show dev "$2" | jq -r ".[0].$3"
+}
+
+port_stat() { # NS DEV COUNTER
+	port_get "$1" "$2" "stats.$3"
+}
+
+# Let COUNTER of a port be at least VALUE.
+port_stat_reaches() { # NS DEV COUNTER VALUE
+	[ "$(port_stat "$1" "$2" "$3")" -ge "$4" ]
+}
+
+# Frames: FROM and TO are NS/DEV; cases on stdin, see frames.py.
+frames() { # SUBCOMMAND ARGUMENT...
+	python3 "$CSIG_LIB_DIR/frames.py" "$@"
+}
