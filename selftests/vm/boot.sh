@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Boot the machine once and run a command in it. Exit status: the command's;
+# 124 time is over, 125 the machine failed, 126 the kernel log has complaints.
+
+. "$(dirname "$0")/common.sh"
+
+usage() {
+	cat >&2 <<-EOF
+	usage: boot.sh [--tty] [--share DIR] [--out DIR] [--run DIR]
+	               [--timeout SECONDS] [COMMAND]
+	EOF
+	exit 1
+}
+
+tty='' share='' out='' run='' timeout=1800
+while [ $# -gt 0 ]; do
+	case $1 in
+	--tty) tty=1 ;;
+	--share) share=$2 && shift ;;
+	--out) out=$2 && shift ;;
+	--run) run=$2 && shift ;;
+	--timeout) timeout=$2 && shift ;;
+	--*) usage ;;
+	*) break ;;
+	esac
+	shift
+done
+
+root=$(root_path "$root_kind")
+kernel=$(kernel_path)
+
+# What belongs to this run: command, logs, status. The last 20 are kept.
+if [ -z "$run" ]; then
+	run=$work/runs/$(date +%Y%m%d-%H%M%S)-$$
+	(cd "$work/runs" 2>/dev/null && ls -1t | tail -n +20 |
+		xargs -r -d '\n' rm -rf) || true
+fi
+rm -rf "$run"
+mkdir -p "$run/out"
+out=${out:-$run/out}
+printf '%s' "${*:-}" >"$run/cmd"
+# Variables for the tests pass through to the machine.
+{
+	for name in $(compgen -e); do
+		case $name in
+		CSIG_CACHE | CSIG_MIRROR | CSIG_ACCEL) ;;
+		CSIG_*) printf 'export %s=%q\n' "$name" "${!name}" ;;
+		esac
+	done
+} >"$run/env"
+
+cpus=2
+[ "$KERNEL" != debug ] || cpus=4
+
+mount9p() { # TAG DIR [ro]
+	args+=(-fsdev "local,id=$1,path=$2,security_model=none,multidevs=remap${3:+,readonly=on}"
+		-device "virtio-9p-pci,fsdev=$1,mount_tag=$1")
+}
+
+accel=$("$vm_dir/accel.sh")
+append="console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nokaslr
+	log_buf_len=16M random.trust_cpu=on tsc=reliable net.ifnames=0
+	rcupdate.rcu_expedited=1 rcupdate.rcu_cpu_stall_timeout=120
+	watchdog_thresh=60 init_on_alloc=0"
+[ "$KERNEL" != debug ] || append+=" panic_on_warn=1 kmemleak=on"
+args=(-nodefaults -no-user-config -display none -vga none -no-reboot
+	-machine q35 -accel "$accel" -cpu max -smp "$cpus" -m 4G
+	-kernel "$kernel/vmlinuz" -initrd "$root/initrd"
+	-append "$(tr -s '\n\t ' ' ' <<<"$append")"
+	-drive "file=$root/disk.img,format=raw,if=virtio,snapshot=on"
+	-device virtio-rng-pci
+	-chardev "file,id=console,path=$run/console.log"
+	-serial chardev:console
+	-device virtio-serial-pci)
+mount9p project "$work/src" ro
+mount9p stage "$work/stage" ro
+mount9p run "$run"
+mount9p out "$out"
+if [ -n "$share" ]; then
+	[ -d "$share" ] || die "SHARE=$share: no such folder"
+	mount9p share "$(cd "$share" && pwd)" ro
+	: >"$run/share"
+fi
+
+qemu() { # ARGUMENT...: under a limit of time, its own messages in a file
+	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 "${args[@]}" \
+		"$@" 2>"$run/qemu.log"
+}
+
+# A machine that has not reached its init by now never will.
+watchdog() {
+	local pid
+
+	sleep "${CSIG_BOOT_TIMEOUT:-180}"
+	[ ! -e "$run/up" ] || return 0
+	: >"$run/stuck"
+	pid=$(cat "$run/pid") && kill "$pid"
+}
+args+=(-pidfile "$run/pid")
+watchdog 2>/dev/null &
+children+=("$!")
+stop() {
+	local pid
+
+	pid=$(cat "$run/pid" 2>/dev/null) && kill "$pid" 2>/dev/null
+	wait
+}
+on_exit stop
+
+code=0
+if [ -n "$tty" ]; then
+	read -r rows cols < <(stty size 2>/dev/null || echo 24 80)
+	echo "$rows $cols ${TERM:-vt100}" >"$run/tty"
+	qemu -chardev stdio,id=tty,signal=off -device virtconsole,chardev=tty ||
+		code=$?
+	stty sane 2>/dev/null || true
+else
+	# The command's output goes to a pipe; the file only records it.
+	qemu -chardev file,id=out,path=/dev/stdout \
+		-device virtserialport,chardev=out,name=out </dev/null |
+		tee "$run/output.log" || code=${PIPESTATUS[0]}
+fi
+reap
+on_exit :
+
+console_tail() {
+	tail -n "${1:-30}" "$run/console.log" 2>/dev/null | tr -d '\r' >&2
+}
+
+if [ "$code" = 124 ]; then
+	console_tail
+	say "stopped after $timeout seconds; logs: $run"
+	exit 124
+elif [ ! -s "$run/status" ]; then
+	cat "$run/qemu.log" >&2
+	console_tail 60
+	[ ! -e "$run/stuck" ] || say "the machine did not come up"
+	say "the machine failed (qemu: $code); logs: $run"
+	exit 125
+fi
+status=$(cat "$run/status")
+
+"$vm_dir/kmsg-check.sh" "$run/dmesg" >"$run/complaints" || true
+[ ! -s "$run/kmemleak" ] || cat "$run/kmemleak" >>"$run/complaints"
+if [ -s "$run/complaints" ]; then
+	cat "$run/complaints" >&2
+	say "the kernel log has complaints; logs: $run"
+	[ "$status" != 0 ] || status=126
+elif [ "$status" != 0 ] && [ -z "$tty" ]; then
+	say "exit status $status; logs: $run"
+fi
+exit "$status"
