@@ -20,6 +20,7 @@ CSIG_TEST=$(basename "$0" .sh)
 # A debug kernel is slower: waits are longer by this factor, results are the same.
 : "${CSIG_TIME_SCALE:=$([ -e /sys/kernel/debug/kmemleak ] && echo 4 || echo 1)}"
 : "${CSIG_EXPECT_ALL:=0}"
+export CSIG_TIME_SCALE
 
 KSFT_PASS=0
 KSFT_FAIL=1
@@ -92,7 +93,7 @@ run_test() { # FUNCTION DESCRIPTION [ARGUMENT...]
 		set -eE
 		trap - INT TERM HUP
 		trap '_lib_leave_test' EXIT
-		trap '_lib_where "$?" "$BASH_COMMAND" "${BASH_LINENO[0]}" "${FUNCNAME[0]:-}"' ERR
+		trap '_lib_where "$?" "$BASH_COMMAND" "$LINENO" "${FUNCNAME[0]:-}"' ERR
 		_csig_ns=()
 		"$fn" "$@"
 	) >"$log" 2>&1
@@ -396,7 +397,40 @@ port_stat_reaches() { # NS DEV COUNTER VALUE
 	[ "$(port_stat "$1" "$2" "$3")" -ge "$4" ]
 }
 
-# Frames: FROM and TO are NS/DEV; cases on stdin, see frames.py.
+# Raw frames, cases on stdin; see frames.py.  A port is NAME/DEV.
 frames() { # SUBCOMMAND ARGUMENT...
-	python3 "$CSIG_LIB_DIR/frames.py" "$@"
+	python3 -B "$CSIG_LIB_DIR/frames.py" "$@"
+}
+
+cases() { # FROM TO... [--marker SPEC], FROM and TO are NAME/DEV
+	_lib_frames cases "$@"
+}
+
+burst() { # COUNT FROM TO... [--marker SPEC]
+	local count=$1
+
+	shift
+	_lib_frames burst "$@" --count "$count"
+}
+
+_lib_frames() {
+	local a args=("$1" --from "${2%%/*}-$$/${2#*/}")
+
+	shift 2
+	for a in "$@"; do
+		case $a in
+		[a-z]*/*) args+=(--to "${a%%/*}-$$/${a#*/}") ;;
+		*) args+=("$a") ;;
+		esac
+	done
+	frames "${args[@]}"
+}
+
+# Sockets; see flows.py.
+flow() { # udp|tcp|gso CLIENT SERVER ADDRESS [OPTION...]
+	local cmd=$1 client=$2-$$ server=$3-$$ addr=$4
+
+	shift 4
+	python3 -B "$CSIG_LIB_DIR/flows.py" "$cmd" --client "$client" \
+		--server "$server" --addr "$addr" "$@"
 }
