@@ -23,6 +23,7 @@
 
 /* Frame check sequence, preamble with delimiter, inter-frame gap */
 #define CSIG_OVERHEAD_DEF_BYTES	24
+#define CSIG_RATE_MAX_BPS	(1ULL << 62)	/* two of them can be added */
 #define CSIG_FRAME_MIN_BYTES	60	/* without the frame check sequence */
 
 /**
@@ -47,13 +48,28 @@ struct csig_est {
 	__u64 util_bps;
 };
 
-/* bits over ns as bit/s; not above 2^63, whatever comes in */
+/**
+ * csig_rate_bps() - bits over a time
+ * @bits: any number
+ * @ns: not 0
+ *
+ * Return: bit/s, exact below 17 s; CSIG_RATE_MAX_BPS and no more, whatever comes in
+ */
 static inline __u64 csig_rate_bps(__u64 bits, __u64 ns)
 {
-	/* 2^34 bits are 2 GB in one window: scale instead of overflow */
-	if (bits >> 34)
-		return csig_div64(bits, (ns >> 10) + 1) * (CSIG_NSEC_PER_SEC >> 10);
-	return csig_div64(bits * CSIG_NSEC_PER_SEC, ns);
+	__u64 q, r;
+
+	while (ns >> 34) {	/* 17 s: at most 30 rounds */
+		ns >>= 1;
+		bits >>= 1;
+	}
+	if (!(bits >> 34))
+		return csig_div64(bits * CSIG_NSEC_PER_SEC, ns);
+	q = csig_div64(bits, ns);
+	r = bits - q * ns;
+	if (q >> 32)
+		return CSIG_RATE_MAX_BPS;
+	return q * CSIG_NSEC_PER_SEC + csig_div64(r * CSIG_NSEC_PER_SEC, ns);
 }
 
 /**
@@ -169,14 +185,21 @@ static inline __u64 csig_est_ewma(const struct csig_est *e, __u64 bits,
 		xg = (1ULL << 46) - 1;
 	r = e->util_bps;
 	r -= csig_mulhi64(r, xg << 18);
-	return r + csig_mulhi64(csig_rate_bps(bits, e->interval_ns), g << 34);
+	r += csig_mulhi64(csig_rate_bps(bits, e->interval_ns), g << 34);
+	return r < CSIG_RATE_MAX_BPS ? r : CSIG_RATE_MAX_BPS;
 }
 
-/* one interval of dre forgotten */
-static inline __u64 csig_est_decay(const struct csig_est *e, __u64 x)
+/* x after n intervals of dre: x * (1 - alpha)^n by repeated squaring */
+static inline __u64 csig_est_decay(const struct csig_est *e, __u64 x, __u64 n)
 {
-	/* alpha as a fraction of 2^64 would need a division per interval */
-	return x - csig_mulhi64(x, (__u64)e->alpha_ppm * 18446744073709ULL);
+	__u64 keep = CSIG_U64_MAX - e->alpha_ppm * (CSIG_U64_MAX / CSIG_PPM);
+
+	for (; n && x; n >>= 1) {	/* 64 rounds at most */
+		if (n & 1)
+			x = csig_mulhi64(x, keep);
+		keep = csig_mulhi64(keep, keep);
+	}
+	return x;
 }
 
 /**
@@ -199,8 +222,7 @@ static inline bool csig_est_due(const struct csig_est *e, __u64 now_ns)
  */
 static inline void csig_est_roll(struct csig_est *e, __u64 bits, __u64 now_ns)
 {
-	__u64 gone = now_ns - e->start_ns;
-	unsigned int i;
+	__u64 gone = now_ns - e->start_ns, empty;
 
 	if (e->kind == CSIG_ESTIMATOR_EWMA) {
 		e->util_bps = csig_est_ewma(e, bits, gone ? gone : 1);
@@ -217,22 +239,19 @@ static inline void csig_est_roll(struct csig_est *e, __u64 bits, __u64 now_ns)
 		}
 		return;
 	}
-	if (bits >> 40)		/* X stays far from overflow */
-		bits = 1ULL << 40;
+	/* 10 s at 3.5 Tbit/s: X stays below 2^55 bits for any alpha */
+	if (bits >> 45)
+		bits = 1ULL << 45;
 	e->acc += bits << 8;
 	/* What X was when the window closed: the steady load is met exactly. */
-	for (i = 0; i < 64 && gone >= 2 * e->interval_ns; i++) {
-		e->acc = csig_est_decay(e, e->acc);
-		e->start_ns += e->interval_ns;
-		gone -= e->interval_ns;
+	if (gone >= 2 * e->interval_ns) {
+		empty = csig_div64(gone, e->interval_ns) - 1;
+		e->acc = csig_est_decay(e, e->acc, empty);
+		e->start_ns += empty * e->interval_ns;
 	}
-	if (gone >= 2 * e->interval_ns) {	/* 64 intervals and more */
-		e->acc = 0;
-		e->start_ns = now_ns - e->interval_ns;
-	}
-	e->util_bps = csig_mulhi64(csig_rate_bps(e->acc >> 8, e->interval_ns),
-				   (__u64)e->alpha_ppm * 18446744073709ULL);
-	e->acc = csig_est_decay(e, e->acc);
+	e->util_bps = csig_mulhi64(csig_rate_bps(e->acc, e->interval_ns),
+				   e->alpha_ppm * (CSIG_U64_MAX / CSIG_PPM)) >> 8;
+	e->acc = csig_est_decay(e, e->acc, 1);
 	e->start_ns += e->interval_ns;
 }
 
