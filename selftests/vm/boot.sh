@@ -33,8 +33,9 @@ kernel=$(kernel_path)
 # What belongs to this run: command, logs, status. The last 20 are kept.
 if [ -z "$run" ]; then
 	run=$work/runs/$(date +%Y%m%d-%H%M%S)-$$
-	(cd "$work/runs" 2>/dev/null && ls -1t | tail -n +20 |
-		xargs -r -d '\n' rm -rf) || true
+	mkdir -p "$work/runs"
+	find "$work/runs" -mindepth 1 -maxdepth 1 | sort -r | tail -n +20 |
+		xargs -r -d '\n' rm -rf
 fi
 rm -rf "$run"
 mkdir -p "$run/out"
@@ -100,6 +101,7 @@ watchdog() {
 args+=(-pidfile "$run/pid")
 watchdog 2>/dev/null &
 children+=("$!")
+# shellcheck disable=SC2317 # called by the trap
 stop() {
 	local pid
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # Sourced by the scripts of this folder: where things are, progress lines,
 # and the cache of roots and kernels that all checkouts share.
 
@@ -52,7 +52,7 @@ root_path() { # KIND: the folder of that root in the cache
 	[ "$1" != dev ] || lists=(root dev)
 	{
 		packages "${lists[@]}"
-		cat "$vm_dir/rootfs.sh" "$vm_dir/initrd-init"
+		cat "$vm_dir/rootfs-recipe.sh" "$vm_dir/initrd-init"
 	} | hash_of | sed "s|^|$cache/$1-|"
 }
 

@@ -4,11 +4,10 @@
 
 . "$(dirname "$0")/common.sh"
 
-missing=()
-for package in $(packages host); do
-	dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null |
-		grep -q '^installed' || missing+=("$package")
-done
+# shellcheck disable=SC2046
+present=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' \
+	$(packages host) 2>/dev/null | sed -n 's/ installed$//p' | sort -u)
+mapfile -t missing < <(packages host | sort | comm -23 - <(echo "$present"))
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 if [ "$(id -u)" != 0 ]; then
