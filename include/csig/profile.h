@@ -121,9 +121,18 @@ static inline void csig_profile_preset(struct csig_profile *p,
 		{ CSIG_SOURCE_PD,   CSIG_AGGREGATE_MAX, 2, 1000, 128 },
 		{ CSIG_SOURCE_NQD,  CSIG_AGGREGATE_MAX, 2, 1000, 128 },
 	};
+	static const struct csig_lm_layout layouts[CSIG_FORMATS] = {
+		[CSIG_FORMAT_COMPACT] = { 1, { { "port", 7 } } },
+		[CSIG_FORMAT_EXPANDED] = { 2, { { "device", 10 },
+						{ "port", 6 } } },
+	};
 	unsigned int t, i;
 
 	__builtin_memset(p, 0, sizeof(*p));
+	p->layouts[CSIG_LAYOUT_ANY][CSIG_FORMAT_COMPACT] =
+		layouts[CSIG_FORMAT_COMPACT];
+	p->layouts[CSIG_LAYOUT_ANY][CSIG_FORMAT_EXPANDED] =
+		layouts[CSIG_FORMAT_EXPANDED];
 	p->tpid[CSIG_FORMAT_COMPACT] = CSIG_TPID_COMPACT_DEFAULT;
 	p->tpid[CSIG_FORMAT_EXPANDED] = CSIG_TPID_EXPANDED_DEFAULT;
 	for (t = 0; t < sizeof(rows) / sizeof(rows[0]); t++) {

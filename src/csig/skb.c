@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tags in an skb: find, take off, replace, insert.  Data is at the MAC header for all
+ * that edit.  Nothing here knows ports; the layout of a frame is include/csig/walk.h.
+ *
+ * Edits make the header writable first (captures and flooded clones share data), keep
+ * CHECKSUM_COMPLETE true and leave the packet as it was when they fail.
+ */
+#include <linux/if_ether.h>
+#include <linux/if_vlan.h>
+#include <linux/skbuff.h>
+#include <net/checksum.h>
+
+#include "csig.h"
+
+/**
+ * csig_skb_walk() - walk over the L2 header of a packet
+ * @skb: packet; data at the MAC header (egress) or after it (ingress)
+ * @tpid: TPIDs of the domain
+ * @w: filled in, offsets from the MAC header
+ *
+ * Return: enum csig_walk_status
+ */
+int csig_skb_walk(const struct sk_buff *skb, const u16 *tpid,
+		  struct csig_walk *w)
+{
+	int off = skb_mac_offset(skb);
+	unsigned int len = min_t(unsigned int, skb->len - off, CSIG_WALK_LEN);
+	u8 buf[CSIG_WALK_LEN];
+	const u8 *frame;
+
+	frame = skb_header_pointer(skb, off, len, buf);
+	if (unlikely(!frame)) {
+		memset(w, 0, sizeof(*w));
+		w->status = CSIG_WALK_MALFORMED;
+		return w->status;
+	}
+	/* Link control is not ours, whatever is in it. */
+	if (len >= ETH_HLEN && csig_dst_is_link_local(frame)) {
+		memset(w, 0, sizeof(*w));
+		w->status = CSIG_WALK_NONE;
+		return w->status;
+	}
+	return csig_walk(frame, len, tpid, skb_vlan_tag_present(skb), w);
+}
+
+/**
+ * csig_skb_tag() - decode the tag that a walk found
+ * @skb: packet
+ * @w: result of csig_skb_walk(), CSIG_WALK_TAG
+ * @tag: filled in
+ */
+void csig_skb_tag(const struct sk_buff *skb, const struct csig_walk *w,
+		  struct csig_tag *tag)
+{
+	u8 buf[CSIG_TAG_LEN_MAX];
+	const u8 *data;
+
+	data = skb_header_pointer(skb, skb_mac_offset(skb) + w->offset +
+				  CSIG_TPID_LEN,
+				  csig_layout(w->format)->len - CSIG_TPID_LEN,
+				  buf);
+	if (WARN_ON_ONCE(!data))	/* the walk read it just now */
+		data = memset(buf, 0, sizeof(buf));
+	csig_decode(w->format, data, tag);
+}
+
+/* Own copy of the first len octets.  A shared skb can't be copied in place. */
+static int csig_skb_writable(struct sk_buff *skb, unsigned int len)
+{
+	if (unlikely(skb_shared(skb)))
+		return -EBUSY;
+	return skb_ensure_writable(skb, len);
+}
+
+/**
+ * csig_skb_normalise() - let the stack see through the tag
+ * @skb: packet at egress
+ * @w: result of csig_skb_walk() with the tag in the frame
+ *
+ * The protocol and the network header become those of the packet behind the tag:
+ * flow dissection and software GSO start from them.
+ */
+void csig_skb_normalise(struct sk_buff *skb, const struct csig_walk *w)
+{
+	unsigned int hlen = w->offset + csig_layout(w->format)->len + 2;
+
+	if (w->inner < CSIG_ETH_802_3_MIN)
+		return;
+	skb->protocol = htons(w->inner);
+	skb_set_network_header(skb, hlen);
+	skb->mac_len = hlen;
+	skb_clear_hash_if_not_l4(skb);
+}
+
+/**
+ * csig_skb_remove() - take the tag off
+ * @skb: packet, data at the MAC header
+ * @w: result of csig_skb_walk(), CSIG_WALK_TAG
+ *
+ * A frame that falls below the minimum is padded again.
+ *
+ * Return: 0, or -ENOMEM or -EBUSY and the packet is as it was
+ */
+int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w)
+{
+	unsigned int len = csig_layout(w->format)->len;
+	unsigned int before = skb->len;
+	u16 tpid;
+	int err;
+
+	err = csig_skb_writable(skb, w->offset + len + 2);
+	if (err)
+		return err;
+	tpid = csig_get16(skb->data + w->offset);
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->csum = csum_sub(skb->csum,
+				     csum_partial(skb->data + w->offset, len,
+						  0));
+	memmove(skb->data + len, skb->data, w->offset);
+	__skb_pull(skb, len);
+	skb_reset_mac_header(skb);
+	if (skb->protocol == htons(tpid))
+		skb->protocol = w->inner < CSIG_ETH_802_3_MIN ?
+				htons(ETH_P_802_2) : htons(w->inner);
+	skb_set_network_header(skb, w->offset + 2);
+	skb_reset_mac_len(skb);
+	skb_clear_hash_if_not_l4(skb);
+	/* Unpadded is no reason to lose it: drivers pad what their link needs. */
+	if (skb->len < ETH_ZLEN && before >= ETH_ZLEN)
+		__skb_put_padto(skb, ETH_ZLEN, false);
+	return 0;
+}
+
+/**
+ * csig_skb_replace() - write the data fields of the tag
+ * @skb: packet, data at the MAC header
+ * @w: result of csig_skb_walk(), CSIG_WALK_TAG
+ * @tag: new fields, of the same format
+ *
+ * Return: 0, or -ENOMEM or -EBUSY and the packet is as it was
+ */
+int csig_skb_replace(struct sk_buff *skb, const struct csig_walk *w,
+		     const struct csig_tag *tag)
+{
+	unsigned int len = csig_layout(w->format)->len;
+	u8 *data;
+	int err;
+
+	err = csig_skb_writable(skb, w->offset + len);
+	if (err)
+		return err;
+	data = skb->data + w->offset + CSIG_TPID_LEN;
+	len -= CSIG_TPID_LEN;
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->csum = csum_sub(skb->csum, csum_partial(data, len, 0));
+	csig_encode(tag, data);
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->csum = csum_add(skb->csum, csum_partial(data, len, 0));
+	return 0;
+}
+
+/**
+ * csig_skb_insert() - put a tag before the final EtherType
+ * @skb: packet at egress, data at the MAC header
+ * @w: result of csig_skb_walk(), CSIG_WALK_NONE
+ * @tpid: TPIDs of the domain
+ * @tag: fields
+ *
+ * Return: 0; -EMSGSIZE when the device would not take the longer frame; -ENOMEM
+ * or -EBUSY.  On failure the packet is as it was.
+ */
+int csig_skb_insert(struct sk_buff *skb, const struct csig_walk *w,
+		    const u16 *tpid, const struct csig_tag *tag)
+{
+	const struct net_device *dev = skb->dev;
+	unsigned int len = csig_layout(tag->format)->len, frame = skb->len;
+	struct csig_walk tagged = *w;
+
+	/* Super-packets are as long as the longest frame that they become. */
+	if (skb_is_gso(skb))
+		frame = w->offset + 2 + skb_gso_network_seglen(skb);
+	/* A VLAN tag that the device does not insert will be in the octets. */
+	if (skb_vlan_tag_present(skb) &&
+	    !(dev->features & (skb->vlan_proto == htons(ETH_P_8021AD) ?
+			       NETIF_F_HW_VLAN_STAG_TX :
+			       NETIF_F_HW_VLAN_CTAG_TX)))
+		frame += VLAN_HLEN;
+	if (frame + len > READ_ONCE(dev->mtu) + dev->hard_header_len + VLAN_HLEN)
+		return -EMSGSIZE;
+	if (unlikely(skb_shared(skb)))
+		return -EBUSY;
+	if (unlikely(!pskb_may_pull(skb, w->offset + 2)) ||
+	    unlikely(skb_cow_head(skb, len)))
+		return -ENOMEM;
+
+	__skb_push(skb, len);
+	memmove(skb->data, skb->data + len, w->offset);
+	csig_put16(skb->data + w->offset, tpid[tag->format]);
+	csig_encode(tag, skb->data + w->offset + CSIG_TPID_LEN);
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->csum = csum_add(skb->csum,
+				     csum_partial(skb->data + w->offset, len,
+						  0));
+	skb_reset_mac_header(skb);
+	tagged.status = CSIG_WALK_TAG;
+	tagged.format = tag->format;
+	csig_skb_normalise(skb, &tagged);
+	return 0;
+}
