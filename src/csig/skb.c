@@ -10,6 +10,7 @@
 #include <linux/if_vlan.h>
 #include <linux/skbuff.h>
 #include <net/checksum.h>
+#include <net/gso.h>
 
 #include "csig.h"
 
@@ -126,10 +127,32 @@ int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w)
 	skb_set_network_header(skb, w->offset + 2);
 	skb_reset_mac_len(skb);
 	skb_clear_hash_if_not_l4(skb);
-	/* Unpadded is no reason to lose it: drivers pad what their link needs. */
-	if (skb->len < ETH_ZLEN && before >= ETH_ZLEN)
-		__skb_put_padto(skb, ETH_ZLEN, false);
+	/* Without memory it stays short: drivers pad what their link needs. */
+	if (skb->len < ETH_ZLEN && before >= ETH_ZLEN &&
+	    __skb_put_padto(skb, ETH_ZLEN, false))
+		net_dbg_ratelimited("csig: %s: no memory to pad a frame\n",
+				    skb->dev->name);
 	return 0;
+}
+
+/* Would the device take the packet with len more octets in each frame? */
+static bool csig_skb_fits(const struct sk_buff *skb, unsigned int len)
+{
+	const struct net_device *dev = skb->dev;
+	unsigned int max = READ_ONCE(dev->mtu) + dev->hard_header_len +
+			   VLAN_HLEN;
+
+	/* A VLAN tag that the device does not insert will be in the octets. */
+	if (skb_vlan_tag_present(skb) &&
+	    !(dev->features & (skb->vlan_proto == htons(ETH_P_8021AD) ?
+			       NETIF_F_HW_VLAN_STAG_TX :
+			       NETIF_F_HW_VLAN_CTAG_TX)))
+		len += VLAN_HLEN;
+	if (len > max)
+		return false;
+	if (skb_is_gso(skb))
+		return skb_gso_validate_mac_len(skb, max - len);
+	return skb->len <= max - len;
 }
 
 /**
@@ -173,20 +196,10 @@ int csig_skb_replace(struct sk_buff *skb, const struct csig_walk *w,
 int csig_skb_insert(struct sk_buff *skb, const struct csig_walk *w,
 		    const u16 *tpid, const struct csig_tag *tag)
 {
-	const struct net_device *dev = skb->dev;
-	unsigned int len = csig_layout(tag->format)->len, frame = skb->len;
+	unsigned int len = csig_layout(tag->format)->len;
 	struct csig_walk tagged = *w;
 
-	/* Super-packets are as long as the longest frame that they become. */
-	if (skb_is_gso(skb))
-		frame = w->offset + 2 + skb_gso_network_seglen(skb);
-	/* A VLAN tag that the device does not insert will be in the octets. */
-	if (skb_vlan_tag_present(skb) &&
-	    !(dev->features & (skb->vlan_proto == htons(ETH_P_8021AD) ?
-			       NETIF_F_HW_VLAN_STAG_TX :
-			       NETIF_F_HW_VLAN_CTAG_TX)))
-		frame += VLAN_HLEN;
-	if (frame + len > READ_ONCE(dev->mtu) + dev->hard_header_len + VLAN_HLEN)
+	if (!csig_skb_fits(skb, len))
 		return -EMSGSIZE;
 	if (unlikely(skb_shared(skb)))
 		return -EBUSY;
