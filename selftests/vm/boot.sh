@@ -84,47 +84,45 @@ if [ -n "$share" ]; then
 	: >"$run/share"
 fi
 
-qemu() { # ARGUMENT...: under a limit of time, its own messages in a file
-	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 "${args[@]}" \
-		"$@" 2>"$run/qemu.log"
-}
+args+=(-pidfile "$run/qemu.pid")
+qemu=(timeout --foreground -k 5 "$timeout" qemu-system-x86_64 "${args[@]}")
 
 # A machine that has not reached its init by now never will.
 watchdog() {
-	local pid
-
-	sleep "${CSIG_BOOT_TIMEOUT:-180}"
+	# not sleep(1), which would survive this function
+	read -r -t "${CSIG_BOOT_TIMEOUT:-180}" <>"$run/never" || true
 	[ ! -e "$run/up" ] || return 0
 	: >"$run/stuck"
-	pid=$(cat "$run/pid") && kill "$pid"
+	kill "$(cat "$run/qemu.pid")"
 }
-args+=(-pidfile "$run/pid")
-watchdog 2>/dev/null &
+mkfifo "$run/never"
+watchdog >/dev/null 2>&1 &
 children+=("$!")
-# shellcheck disable=SC2317 # called by the trap
-stop() {
-	local pid
 
-	pid=$(cat "$run/pid" 2>/dev/null) && kill "$pid" 2>/dev/null
-	wait
-}
-on_exit stop
-
+echo $$ >"$run/boot.pid"
+on_exit "rm -f '$run/boot.pid'"
 code=0
 if [ -n "$tty" ]; then
 	read -r rows cols < <(stty size 2>/dev/null || echo 24 80)
 	echo "$rows $cols ${TERM:-vt100}" >"$run/tty"
-	qemu -chardev stdio,id=tty,signal=off -device virtconsole,chardev=tty ||
-		code=$?
+	"${qemu[@]}" -chardev stdio,id=tty,signal=off \
+		-device virtconsole,chardev=tty 2>"$run/qemu.log" || code=$?
 	stty sane 2>/dev/null || true
 else
-	# The command's output goes to a pipe; the file only records it.
-	qemu -chardev file,id=out,path=/dev/stdout \
-		-device virtserialport,chardev=out,name=out </dev/null |
-		tee "$run/output.log" || code=${PIPESTATUS[0]}
+	# In the background, so that a signal ends them at once. The output
+	# is a pipe also where ours is a file: QEMU would truncate that.
+	mkfifo "$run/fifo"
+	tee "$run/output.log" <"$run/fifo" &
+	tee=$!
+	"${qemu[@]}" -chardev file,id=out,path=/dev/stdout \
+		-device virtserialport,chardev=out,name=out \
+		</dev/null >"$run/fifo" 2>"$run/qemu.log" &
+	pid=$!
+	children+=("$pid")
+	wait "$pid" || code=$?
+	wait "$tee" || true
 fi
 reap
-on_exit :
 
 console_tail() {
 	tail -n "${1:-30}" "$run/console.log" 2>/dev/null | tr -d '\r' >&2
@@ -135,7 +133,7 @@ if [ "$code" = 124 ]; then
 	say "stopped after $timeout seconds; logs: $run"
 	exit 124
 elif [ ! -s "$run/status" ]; then
-	cat "$run/qemu.log" >&2
+	cat "$run/qemu.log" >&2 || true
 	console_tail 60
 	[ ! -e "$run/stuck" ] || say "the machine did not come up"
 	say "the machine failed (qemu: $code); logs: $run"

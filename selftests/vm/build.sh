@@ -3,13 +3,14 @@
 # Compile the project in the Debian root for the selected kernel: the sources
 # go to build/vm/KERNEL/src, what `make install` writes to .../stage.
 
+# With --sync-only do not compile.
+
 . "$(dirname "$0")/common.sh"
 
 "$vm_dir/rootfs.sh" "$root_kind"
 [ "$KERNEL" != debug ] || "$vm_dir/debug-kernel.sh"
 root=$(root_path "$root_kind")
 kernel=$(kernel_path)
-kver=$(cat "$kernel/kver")
 
 mkdir -p "$work"
 exec 8>"$work/lock"
@@ -36,12 +37,7 @@ sources() { # tracked and new files, none that is ignored
 
 binds=("$top:/mnt/top:ro" "$work:/mnt/out" "$work/src:/csig"
 	"$work/stage:/stage")
-if [ "$KERNEL" = debug ]; then
-	binds+=("$kernel/build:/kernel:ro")
-	kdir=/kernel
-else
-	kdir=/lib/modules/$kver/build
-fi
+[ "$KERNEL" != debug ] || binds+=("$kernel/build:/kernel:ro")
 
 # Copied where the content differs, with the time of now: make sees it.
 sync_in_root() {
@@ -62,6 +58,8 @@ fi
 mv "$work/files.new" "$work/files"
 [ -n "$changed" ] || [ ! -f "$work/built" ] || exit 0
 rm -f "$work/built"
+[ "${1:-}" != --sync-only ] || exit 0
+kver=$(cat "$kernel/kver")
 
 # The modules.* files of the root list what else the kernel can load; the
 # staged copy of them must list ours as well.
@@ -87,6 +85,9 @@ build_in_root() {
 	fi
 	rmdir "$lib/kernel"
 }
+
+kdir=/lib/modules/$kver/build
+[ "$KERNEL" != debug ] || kdir=/kernel
 
 step "$work/build.log" "Compiling for $kver" "$vm_dir/in-root.sh" "$root/root" \
 	"${binds[@]}" -- bash -euc \

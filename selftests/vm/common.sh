@@ -4,6 +4,7 @@
 # and the cache of roots and kernels that all checkouts share.
 
 set -euo pipefail
+unset MAKEFLAGS MAKELEVEL MFLAGS # of the make that called
 
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm_dir/../.." && pwd)
@@ -11,6 +12,7 @@ top=$(cd "$vm_dir/../.." && pwd)
 KERNEL=${KERNEL:-stable}
 case $KERNEL in
 stable | newest | debug) ;;
+dev) ;; # the developers' tools; internal
 *)
 	echo "KERNEL=$KERNEL: must be stable, newest or debug" >&2
 	exit 1
@@ -69,10 +71,10 @@ kernel_path() { # the folder with vmlinuz and kver of the selected kernel
 # Running as root, a mount namespace of its own is enough for the chroot;
 # other users need a user namespace with their subordinate ids around it.
 if [ "$(id -u)" = 0 ]; then
-	private=(unshare --mount --pid --fork --kill-child)
+	private=(unshare --mount --pid --mount-proc --fork --kill-child)
 else
-	private=(unshare --map-root-user --map-auto --mount --pid --fork
-		--kill-child)
+	private=(unshare --map-root-user --map-auto --mount --pid --mount-proc
+		--fork --kill-child)
 fi
 
 children=()
@@ -84,7 +86,7 @@ reap() { # stop what step() started, and what those started
 		kill -TERM "$pid" 2>/dev/null || continue
 		for _ in 1 2 3 4 5 6 7 8 9 10; do
 			kill -0 "$pid" 2>/dev/null || continue 2
-			sleep 0.3
+			sleep 0.1
 		done
 		kill -KILL "$pid" 2>/dev/null || true
 	done

@@ -25,6 +25,15 @@ mirror() { # the Debian mirror that this machine's apt uses
 	echo "$uri"
 }
 
+# In a process namespace of its own it cannot outlive an interrupted build.
+mmdebstrap() {
+	if [ "$(id -u)" = 0 ]; then
+		"${private[@]}" mmdebstrap "$@"
+	else
+		command mmdebstrap "$@"
+	fi
+}
+
 make_root() { # FOLDER
 	local log=$top/build/vm/root-$kind.log what="kernel $kind"
 
