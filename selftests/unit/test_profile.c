@@ -99,6 +99,7 @@ static void digest(void)
 	DIFFERS(layouts[16][0] = ((struct csig_lm_layout){ 1, {{"ba", 7}} }));
 	DIFFERS(layouts[16][0] = ((struct csig_lm_layout){ 2, {{"a", 3}, {"b", 4}} }));
 	DIFFERS(layouts[16][0] = ((struct csig_lm_layout){ 2, {{"b", 4}, {"a", 3}} }));
+	DIFFERS(layouts[16][0] = ((struct csig_lm_layout){ 2, {{"a", 3}, {"b", 3}} }));
 #undef DIFFERS
 
 	/* what is no setting of the domain, or belongs to an undefined signal */
