@@ -217,7 +217,8 @@ class Port:
             if not select.select([self.s], [], [], left)[0]:
                 return None
             frame, anc, _, addr = self.s.recvmsg(1 << 17, 256)
-            if addr[2] == socket.PACKET_OUTGOING:
+            # nor what IPv6 says of itself when a device comes up
+            if addr[2] == socket.PACKET_OUTGOING or frame[:2] == b"\x33\x33":
                 continue
             for level, kind, data in anc:
                 if (level, kind) != (SOL_PACKET, PACKET_AUXDATA):
