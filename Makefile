@@ -6,7 +6,7 @@ KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 # Staged installs (DESTDIR) take the modules along.
 INSTALL_MOD_PATH ?= $(DESTDIR)
-VERSION	:= $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+VERSION	:= $(shell sed -n 's/^.define CSIG_VERSION\s*"\(.*\)"/\1/p' include/csig/version.h)
 
 VM	:= selftests/vm/vm
 TOOLS	:= $(patsubst %/Makefile,%,$(wildcard tools/lib/Makefile) \
@@ -21,10 +21,6 @@ export KERNEL SHARE TIMEOUT TESTS JOBS V VECTORS
 
 all: modules tools
 
-# Until the module is there.
-Kbuild:
-	touch $@
-
 help:
 	@sed -n 's/^#: \?//p' Makefile
 
@@ -36,7 +32,7 @@ help:
 #:   tools            csigctl and the plugins for tc
 #:   install          both, with manual pages (DESTDIR= PREFIX= INSTALL_MOD_PATH=)
 #:   dkms-install     the module through DKMS: rebuilt for every new kernel
-modules: $(if $(wildcard Kbuild),,Kbuild)
+modules:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
 modules_install:

@@ -68,6 +68,10 @@ kernel_path() { # the folder with vmlinuz and kver of the selected kernel
 	fi
 }
 
+linux_source_path() { # scripts and generators from Debian's linux-source
+	root_path dev | sed "s|/dev-|/source-|"
+}
+
 # Running as root, a mount namespace of its own is enough for the chroot;
 # other users need a user namespace with their subordinate ids around it.
 if [ "$(id -u)" = 0 ]; then

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # in-root.sh ROOT [FROM:TO[:ro]]... -- COMMAND...: run COMMAND in a chroot in
-# mount and process namespaces of its own; ROOT itself is read-only there.
+# mount and process namespaces of its own, in /csig; ROOT is read-only there.
 
 . "$(dirname "$0")/common.sh"
 
@@ -27,6 +27,11 @@ done
 shift
 mount -o remount,bind,ro "$root"
 trap - EXIT INT TERM HUP
-exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+vars=()
+for name in $(compgen -e | grep -E '^CSIG_' || true); do
+	vars+=("$name=${!name}")
+done
+exec env -i "${vars[@]}" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 	HOME=/root TERM="${TERM:-dumb}" LC_ALL=C.UTF-8 V="$V" \
-	chroot "$root" "$@"
+	GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*' \
+	chroot "$root" env -C /csig "$@"
