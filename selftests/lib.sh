@@ -360,17 +360,22 @@ mac() { # NS DEV
 # what $OUT_C and $OUT_E are when the signal is min(ABW): 110 Gbit/s is code 24 or
 # 13750, LM 9.  Ten microseconds of silence make a port idle.
 mktransit() {
+	mklinks
+	lm_number sw
+	port_add sw port1 capacity 220gbit estimator raw interval 10us \
+		lm port=7,port16=7 ingress trust
+	port_add sw port2 capacity 110gbit estimator raw interval 10us \
+		lm port=9,port16=9 ingress trust
+}
+
+# The same without any csig port.
+mklinks() {
 	mkns h1 sw h2
 	mkveth h1 v0 01 sw port1 11
 	mkveth sw port2 12 h2 v1 02
 	# A sender of raw frames counts a tag as payload; port1 decides.
 	ip -n "h1-$$" link set dev v0 mtu 2000
 	mkbridge sw br0 "" port1 port2
-	lm_number sw
-	port_add sw port1 capacity 220gbit estimator raw interval 10us lm port=7,port16=7 \
-		ingress trust
-	port_add sw port2 capacity 110gbit estimator raw interval 10us lm port=9,port16=9 \
-		ingress trust
 }
 
 IN_C=c:0.31.0
@@ -420,8 +425,8 @@ port_stat() { # NS DEV COUNTER
 
 # The locator metadata of a namespace are plain numbers.
 lm_number() { # NS
-	ctl "$1" lm set format compact fields port:7
-	ctl "$1" lm set format expanded fields port16:16
+	ctl "$1" lm set signal all format compact fields port:7
+	ctl "$1" lm set signal all format expanded fields port16:16
 }
 
 # The class of a csig qdisc that stands at the root, which takes any child.

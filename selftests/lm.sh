@@ -9,6 +9,11 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
+# port2 with these locator values
+port2() { # NAME=VALUE,...
+	port_add sw port2 capacity 110gbit estimator raw interval 10us lm "$1"
+}
+
 rule() {
 	mktransit
 	cases h1/v0 h2/v1 <<-'EOF'
@@ -34,10 +39,10 @@ rule() {
 }
 
 fields() {
-	mktransit
-	ctl sw lm set format compact fields stage:3,dir:2,speed:2
-	ctl sw lm set format expanded fields device:10,port:6
-	port_set sw port2 lm stage=5,dir=2,speed=1,device=1000,port=33
+	mklinks
+	ctl sw lm set signal all format compact fields stage:3,dir:2,speed:2
+	ctl sw lm set signal all format expanded fields device:10,port:6
+	port2 stage=5,dir=2,speed=1,device=1000,port=33
 	cases h1/v0 h2/v1 <<-'EOF'
 	three fields | c:0.31.0 | c:0.24.89
 	two fields | e:0.0xfffff.0 | e:0.13750.64033
@@ -47,7 +52,8 @@ fields() {
 	a field without a value is 0 | c:0.31.127 | c:0.24.112
 	expanded | e:0.0xfffff.0xffff | e:0.13750.64
 	EOF
-	ctl sw lm set format compact fields port:3
+	port_set sw port2 lm device=1
+	ctl sw lm set signal all format compact fields port:3
 	port_set sw port2 lm port=5
 	cases h1/v0 h2/v1 <<-'EOF'
 	bits above the fields are 0 | c:0.31.127 | c:0.24.5
@@ -70,15 +76,19 @@ per_signal() {
 }
 
 ttl() {
-	mktransit
-	ctl sw lm set format compact fields ttl:7
-	ctl sw lm set format expanded fields ttl:8,port:8
-	port_set sw port2 lm port=9
+	mklinks
+	ctl sw lm set signal all format compact fields ttl:7
+	ctl sw lm set signal all format expanded fields ttl:8,port:8
+	port2 port=9
 	cases h1/v0 h2/v1 <<-'EOF'
 	IPv4 | c:0.31.0 ip:10.0.0.1>10.0.0.2/61 udp:20 | c:0.24.61 ip:10.0.0.1>10.0.0.2/61 udp:20
 	IPv4, expanded | e:0.0xfffff.0 ip:10.0.0.1>10.0.0.2/255 udp:20 | e:0.13750.65289 ip:10.0.0.1>10.0.0.2/255 udp:20
 	IPv6 | c:0.31.0 ip:fd00::1>fd00::2/33 udp:20 | c:0.24.33 ip:fd00::1>fd00::2/33 udp:20
 	IPv6, expanded, in a VLAN | q:7 e:0.0xfffff.0 ip:fd00::1>fd00::2/64 udp:20 | q:7 e:0.13750.16393 ip:fd00::1>fd00::2/64 udp:20
+	IPv4 in QinQ | ad:7 q:8 c:0.31.0 ip:10.0.0.1>10.0.0.2/7 udp:20 | ad:7 q:8 c:0.24.7 ip:10.0.0.1>10.0.0.2/7 udp:20
+	IPv4 in 0x9100 | old:7 c:0.31.0 ip:10.0.0.1>10.0.0.2/7 udp:20 | old:7 c:0.24.7 ip:10.0.0.1>10.0.0.2/7 udp:20
+	IPv6 behind a CN-TAG | cn:7 c:0.31.0 ip:fd00::1>fd00::2/7 udp:20 | cn:7 c:0.24.7 ip:fd00::1>fd00::2/7 udp:20
+	larger than the field | c:0.31.0 ip:10.0.0.1>10.0.0.2/200 udp:20 | c:0.24.127 ip:10.0.0.1>10.0.0.2/200 udp:20
 	S stays, LM stays | c:0.24.1 ip:10.0.0.1>10.0.0.2/61 udp:20 | same
 	not IP: 0 | e:0.0xfffff.0 type:0806 fill:28 | e:0.13750.9 type:0806 fill:28
 	cut before the TTL | c:0.31.5 type:0800 hex:4500 | c:0.24.0 type:0800 hex:4500
@@ -87,10 +97,10 @@ ttl() {
 }
 
 trimmed() {
-	mktransit
-	ctl sw lm set format compact fields id:6,d:1
-	ctl sw lm set format expanded fields id:15,d:1
-	port_set sw port2 lm id=21
+	mklinks
+	ctl sw lm set signal all format compact fields id:6,d:1
+	ctl sw lm set signal all format expanded fields id:15,d:1
+	port2 id=21
 	cases h1/v0 h2/v1 <<-'EOF'
 	d set | c:0.31.1 | c:0.24.43
 	d not set | c:0.31.126 | c:0.24.42
@@ -101,15 +111,15 @@ trimmed() {
 }
 
 new_layout() {
-	mktransit
-	ctl sw lm set format compact fields a:4,b:3
-	port_set sw port2 lm a=9,b=2
+	mklinks
+	ctl sw lm set signal all format compact fields a:4,b:3
+	port2 a=9,b=2
 	echo "a before b | c:0.31.0 | c:0.24.74" | cases h1/v0 h2/v1
-	ctl sw lm set format compact fields b:3,a:4
+	ctl sw lm set signal all format compact fields b:3,a:4
 	echo "b before a | c:0.31.0 | c:0.24.41" | cases h1/v0 h2/v1
 	ctl sw lm set signal 0 format compact fields a:4
 	echo "the signal's own | c:0.31.0 | c:0.24.9" | cases h1/v0 h2/v1
-	ctl sw lm set signal 0 format compact fields ""
+	ctl sw lm set signal 0 format compact fields none
 	echo "the common one again | c:0.31.0 | c:0.24.41" | cases h1/v0 h2/v1
 }
 

@@ -93,7 +93,7 @@ ip_transit() {
 ttl_at_bottleneck() {
 	router
 	router_addresses port1 port2
-	ctl r lm set format expanded fields ttl:8,port16:8
+	ctl r lm set signal all format expanded fields ttl:8,port16:8
 	cases h1/v0 h2/v1 "$MARK" <<-EOF
 	IPv4 | to:11 e:0.0xfffff.0 $V4/64 udp:40 | from:12 e:0.13750.16137 $V4/63 udp:40
 	IPv6 | to:11 e:0.0xfffff.0 $V6/64 udp:40 | from:12 e:0.13750.16137 $V6/63 udp:40
