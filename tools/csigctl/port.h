@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A port in two halves: port.c talks to the csig family, port_tc.c puts the qdisc
+ * and the ingress action in place.
+ */
+#ifndef CSIGCTL_PORT_H
+#define CSIGCTL_PORT_H
+
+#include "nl.h"
+#include "profile.h"
+
+/* What csigctl puts in place carries these numbers, and only that is removed. */
+#define PORT_ROOT_MAJOR		0xc519	/* root qdisc: csig, or mq with csigs */
+#define PORT_QUEUE_MAJOR	0xc520	/* csig of queue 0, and up */
+#define PORT_FILTER_PRIO	0xc516
+#define PORT_FILTER_HANDLE	0xc516	/* the clsact was there before */
+#define PORT_FILTER_OWN_CLSACT	0xc517	/* the clsact came with the filter */
+
+/**
+ * struct link - a network device
+ * @index: ifindex
+ * @type: ARPHRD_*
+ * @mtu: as set
+ * @txqs: transmit queues that it has
+ * @txqs_real: transmit queues in use
+ * @name: ifname
+ * @tx_bytes: counted by the device
+ */
+struct link {
+	int index;
+	unsigned short type;
+	uint32_t mtu;
+	uint32_t txqs;
+	uint32_t txqs_real;
+	char name[16];
+	uint64_t tx_bytes;
+};
+
+/**
+ * struct placement - what tc has on a device
+ * @root_kind: of the root qdisc
+ * @root_major: 0 for a default one
+ * @queue_kind: default qdisc of the first queue under a default mq
+ * @csigs: csig qdiscs
+ * @csig_major: of one of them
+ * @csig_parent: its parent
+ * @clsact: "clsact", "ingress" or ""
+ * @ingress_filter: handle of our filter at ingress, 0 without
+ * @egress_filter: at egress
+ * @others_ingress: filters of others at ingress
+ * @others_before: those of them that see packets before ours
+ * @others_egress: filters of others at egress
+ */
+struct placement {
+	char root_kind[16];
+	uint32_t root_major;
+	char queue_kind[16];
+	unsigned int csigs;
+	uint32_t csig_major;
+	uint32_t csig_parent;
+	char clsact[16];
+	uint32_t ingress_filter;
+	uint32_t egress_filter;
+	unsigned int others_ingress;
+	unsigned int others_before;
+	unsigned int others_egress;
+};
+
+/* link.c */
+int link_get(const char *name, struct link *l);
+int link_offloads_tc(const struct link *l);
+
+/* port_tc.c */
+int tc_look(const struct link *l, struct placement *p);
+int tc_check(const struct link *l, const struct placement *p, bool keep);
+int tc_place(const struct link *l, const struct placement *p, bool keep);
+int tc_remove_check(const struct link *l, const struct placement *p);
+int tc_remove(const struct link *l, const struct placement *p,
+	      unsigned int *removed);
+
+/* port_show.c */
+int port_show(struct args *a);
+void print_port(const struct nl_msg *msg, const struct csig_profile *profile);
+
+extern const char *const estimator_words[3];
+extern const char *const ingress_words[3];
+extern const char *const egress_words[2];
+extern const char *const unknown_words[2];
+
+#endif /* CSIGCTL_PORT_H */
