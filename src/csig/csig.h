@@ -322,10 +322,12 @@ void csig_sch_exit(void);
 int csig_act_init(void);
 void csig_act_exit(void);
 
-/* netlink.c */
+/* config.c */
 int csig_config_parse(const struct nlattr *head, int len, struct nlattr **tb,
 		      struct csig_port_config *config,
 		      struct netlink_ext_ack *extack);
+
+/* netlink.c */
 int csig_netlink_init(void);
 void csig_netlink_exit(void);
 void csig_notify_port(struct csig_port *port);
@@ -333,14 +335,14 @@ void csig_notify_port_gone(struct csig_port *port);
 void csig_notify_domain(struct csig_net *cn);
 void csig_notify_bottleneck(struct csig_port *port);
 
-/* netlink_fill.c */
+/* netlink_fill.c; struct csig_port or csig_net where the object is void */
 int csig_fill_config(struct sk_buff *msg, const struct csig_port_config *config);
-int csig_fill_port(struct sk_buff *msg, struct csig_port *port);
-int csig_fill_domain(struct sk_buff *msg, struct csig_net *cn);
+int csig_fill_port(struct sk_buff *msg, void *obj);
+int csig_fill_domain(struct sk_buff *msg, void *obj);
 int csig_fill_signal(struct sk_buff *msg, const struct csig_profile *p,
 		     unsigned int t);
 int csig_fill_layout(struct sk_buff *msg, const struct csig_profile *p,
 		     unsigned int row);
-int csig_fill_bottleneck(struct sk_buff *msg, struct csig_port *port);
+int csig_fill_bottleneck(struct sk_buff *msg, void *obj);
 
 #endif /* CSIG_MODULE_H */

@@ -124,13 +124,14 @@ static int csig_fill_rules(struct sk_buff *msg, const struct csig_rules *rules)
 /**
  * csig_fill_port() - CSIG_A_PORT_*
  * @msg: message
- * @port: port
+ * @obj: struct csig_port
  *
  * Context: RCU or RTNL.
  * Return: 0 or -EMSGSIZE; the caller cancels the message
  */
-int csig_fill_port(struct sk_buff *msg, struct csig_port *port)
+int csig_fill_port(struct sk_buff *msg, void *obj)
 {
+	struct csig_port *port = obj;
 	struct csig_load load;
 	struct nlattr *nest;
 	int err;
@@ -161,12 +162,13 @@ int csig_fill_port(struct sk_buff *msg, struct csig_port *port)
 /**
  * csig_fill_domain() - CSIG_A_DOMAIN_* but the tables
  * @msg: message
- * @cn: network namespace
+ * @obj: struct csig_net
  *
  * Return: 0 or -EMSGSIZE
  */
-int csig_fill_domain(struct sk_buff *msg, struct csig_net *cn)
+int csig_fill_domain(struct sk_buff *msg, void *obj)
 {
+	struct csig_net *cn = obj;
 	const struct csig_domain *domain;
 	const struct csig_profile *p;
 	int err = -EMSGSIZE;
@@ -254,12 +256,13 @@ int csig_fill_layout(struct sk_buff *msg, const struct csig_profile *p,
 /**
  * csig_fill_bottleneck() - CSIG_A_BOTTLENECK_*
  * @msg: message
- * @port: port that wrote into a tag
+ * @obj: struct csig_port that wrote into a tag
  *
  * Return: 0 or -EMSGSIZE
  */
-int csig_fill_bottleneck(struct sk_buff *msg, struct csig_port *port)
+int csig_fill_bottleneck(struct sk_buff *msg, void *obj)
 {
+	struct csig_port *port = obj;
 	struct csig_tag tag = port->event_tag;
 
 	if (nla_put_u32(msg, CSIG_A_BOTTLENECK_IFINDEX, port->dev->ifindex) ||
