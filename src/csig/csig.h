@@ -172,6 +172,7 @@ struct csig_queue {
  * @config: what the user set; RTNL
  * @persistent: netlink added the port; RTNL
  * @capacity_source: enum csig_capacity_source; RTNL
+ * @speed_stale: the link speed is to be read again; RTNL
  * @speed_bps: link speed, 0 unknown; RTNL
  * @event_next: no bottleneck event before, jiffies
  * @event_tag: tag of the next event, as it was written
@@ -206,6 +207,7 @@ struct csig_port {
 	struct csig_port_config config;
 	bool persistent;
 	u8 capacity_source;
+	bool speed_stale;
 	u64 speed_bps;
 	unsigned long event_next;
 	struct csig_tag event_tag;

@@ -243,8 +243,12 @@ static void csig_speed_work_fn(struct work_struct *work)
 		struct csig_port *port;
 
 		xa_for_each(&cn->ports, index, port) {
-			u64 bps = csig_dev_speed_bps(port->dev);
+			u64 bps;
 
+			if (!port->speed_stale)
+				continue;
+			port->speed_stale = false;
+			bps = csig_dev_speed_bps(port->dev);
 			if (bps == port->speed_bps)
 				continue;
 			port->speed_bps = bps;
@@ -255,6 +259,12 @@ static void csig_speed_work_fn(struct work_struct *work)
 	}
 	up_read(&net_rwsem);
 	rtnl_unlock();
+}
+
+static void csig_port_refresh_speed(struct csig_port *port)
+{
+	port->speed_stale = true;
+	schedule_work(&csig_speed_work);
 }
 
 /**
@@ -310,7 +320,7 @@ struct csig_port *csig_port_get(struct net_device *dev,
 	}
 	cn->nports++;
 	WRITE_ONCE(cn->seq, cn->seq + 1);
-	schedule_work(&csig_speed_work);
+	csig_port_refresh_speed(port);
 	csig_notify_port(port);
 	return port;
 }
@@ -378,8 +388,9 @@ static int csig_netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_UP:
 	case NETDEV_CHANGE:
-		if (csig_port_find(dev))
-			schedule_work(&csig_speed_work);
+		port = csig_port_find(dev);
+		if (port)
+			csig_port_refresh_speed(port);
 		break;
 	}
 	return NOTIFY_DONE;
