@@ -28,14 +28,11 @@ build_in_root() {
 	cp .config /mnt/out/config
 	cp include/config/kernel.release /mnt/out/kver
 	: >modules.order
-	# Modules need headers, scripts, symbols and the BTF of vmlinux.
+	# Modules need headers, scripts and symbols.
 	find . -name '*.o' ! -path './scripts/*' ! -path './tools/*' -delete
 	find . \( -name '*.c' -o -name '*.S' -o -name '.*.cmd' -o -name '*.a' \) \
 		! -path './scripts/*' ! -path './tools/*' -delete
-	objcopy --only-section=.BTF --only-section=.BTF.base \
-		--only-section=.rodata vmlinux vmlinux.btf
-	mv vmlinux.btf vmlinux
-	rm -rf Documentation vmlinux.unstripped .tmp_vmlinux* drivers/gpu \
+	rm -rf Documentation vmlinux vmlinux.unstripped .tmp_vmlinux* drivers/gpu \
 		drivers/net/ethernet sound
 }
 
