@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# TCP whose packets are tagged by a filter, over a bridged and a routed transit device,
+# with each kind of offload on and off.  Every segment carries the tag, nothing is
+# damaged, nothing is sent again for the sake of a tag.
+#
+#   a/eth0 -- in0/s/out0 (bridge) -- in0/r/out0 (router) -- b/eth0
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/traffic.sh"
+
+octets=3000000
+
+path() {
+	mkns a s r b ipv6
+	mkveth a eth0 01 s in0 11 mtu 1508
+	mkveth s out0 12 r in0 21 mtu 1508
+	mkveth r out0 22 b eth0 02 mtu 1508
+	mkbridge s br0 "" in0 out0
+	addr a eth0 10.0.0.1/24 fd00::1/64
+	addr r in0 10.0.0.254/24 fd00::fe/64
+	addr r out0 10.1.0.254/24 fd01::fe/64
+	addr b eth0 10.1.0.2/24 fd01::2/64
+	# packets of 1500 octets: room for a tag of 8
+	ip -n "$(ns a)" route add default via 10.0.0.254 mtu 1500
+	ip -n "$(ns b)" route add default via 10.1.0.254 mtu 1500
+	ip -n "$(ns a)" -6 route add default via fd00::fe mtu 1500
+	ip -n "$(ns b)" -6 route add default via fd01::fe mtu 1500
+	nsx r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	port_add s in0 ingress trust
+	port_add s out0 capacity 10gbit ingress trust
+	port_add r in0 ingress trust
+	port_add r out0 capacity 10gbit ingress trust
+	tc -n "$(ns a)" qdisc add dev eth0 clsact
+	tc -n "$(ns b)" qdisc add dev eth0 clsact
+	# what arrives without a tag, and what with one
+	tc -n "$(ns b)" filter add dev eth0 ingress pref 1 protocol 0x9900 matchall \
+		action continue
+	tc -n "$(ns b)" filter add dev eth0 ingress pref 2 protocol 0xccdd matchall \
+		action continue
+	tc -n "$(ns b)" filter add dev eth0 ingress pref 3 protocol ip flower \
+		ip_proto tcp action continue
+	tc -n "$(ns b)" filter add dev eth0 ingress pref 4 protocol ipv6 flower \
+		ip_proto tcp action continue
+	tc -n "$(ns b)" filter add dev eth0 ingress pref 5 protocol all matchall \
+		action csig pop
+}
+
+push() { # FORMAT
+	tc -n "$(ns a)" filter replace dev eth0 egress pref 1 handle 1 protocol ip \
+		flower ip_proto tcp action csig push format "$1" signal abwc
+	tc -n "$(ns a)" filter replace dev eth0 egress pref 2 handle 1 protocol ipv6 \
+		flower ip_proto tcp action csig push format "$1" signal abwc
+}
+
+# Packets that passed the filters pref 1 to 4 of b
+arrived() { # PREF...
+	local pref=$*
+
+	tc -n "$(ns b)" -s -j filter show dev eth0 ingress |
+		jq --argjson p "[${pref// /,}]" 'map(select(.pref as $x | $p | index($x)) |
+			.options.actions[]?.stats.packets) | add'
+}
+
+offload() { # FEATURE on|off...: on all devices of the path
+	local n dev
+
+	for n in a:eth0 s:in0 s:out0 r:in0 r:out0 b:eth0; do
+		dev=${n#*:}
+		nsx "${n%:*}" ethtool -K "$dev" "$@" >/dev/null 2>&1 || true
+	done
+}
+
+csum_errors() {
+	nsx b cat /proc/net/snmp |
+		awk '$1 == "Tcp:" && ++n == 2 { print $16 }'
+}
+
+transfer() { # WHAT ADDRESS [WRITE SIZE [OCTETS]]
+	local untagged tagged errors
+
+	untagged=$(arrived 3 4)
+	tagged=$(arrived 1 2)
+	errors=$(csum_errors)
+	bulk "from=$(ns a),to=$(ns b),addr=$2,size=${3:-65536},bytes=${4:-$octets}"
+	assert_eq "$1: intact" true "$(bulk_get intact)"
+	assert_eq "$1: segments without a tag" "$untagged" "$(arrived 3 4)"
+	[ "$(arrived 1 2)" -gt "$tagged" ] || fail "$1: no tagged segment"
+	assert_eq "$1: checksum errors" "$errors" "$(csum_errors)"
+	assert_le "$1: retransmissions" "${retrans_limit:-0}" "$(bulk_get retransmissions)"
+}
+
+both_families() { # WHAT
+	transfer "$1, IPv4" 10.1.0.2
+	transfer "$1, IPv6" fd01::2
+}
+
+all_formats() { # WHAT
+	local f
+
+	for f in compact expanded; do
+		push $f
+		both_families "$1, $f"
+	done
+}
+
+default_offload() {
+	path
+	all_formats "all offloads"
+	assert_ge "the bridge updated" 1 "$(port_stat s out0 updated)"
+	assert_ge "the router carried" 1 "$(port_stat r out0 carried)"
+	assert_eq "malformed" 0 "$(port_stat r out0 malformed)"
+}
+
+no_tso() {
+	path
+	offload tso off
+	all_formats "TSO off"
+}
+
+no_gso() {
+	path
+	offload tso off gso off
+	all_formats "GSO off"
+}
+
+no_csum() {
+	path
+	offload tx off
+	all_formats "checksum offload off"
+}
+
+no_sg() {
+	path
+	offload sg off
+	push expanded
+	both_families "scatter-gather off"
+}
+
+with_gro() {
+	path
+	offload gro on
+	push compact
+	both_families "GRO on"
+	offload gro on tso off
+	both_families "GRO on, TSO off"
+}
+
+# Payloads around the size of a segment
+odd_sizes() {
+	local mss size
+
+	path
+	offload tso off
+	for f in compact expanded; do
+		push $f
+		mss=1448	# 1500 - 20 - 32
+		for size in $((mss - 1)) $mss $((mss + 1)) $((2 * mss + 1)) 1; do
+			transfer "writes of $size, $f, IPv4" 10.1.0.2 "$size" $((size * 30))
+		done
+		mss=1428
+		for size in $((mss + 1)) $((3 * mss - 1)); do
+			transfer "writes of $size, $f, IPv6" fd01::2 "$size" $((size * 30))
+		done
+	done
+}
+
+big_tcp() {
+	local n
+
+	path
+	for n in a:eth0 s:in0 s:out0 r:in0 r:out0 b:eth0; do
+		ip -n "$(ns "${n%:*}")" link set dev "${n#*:}" gso_max_size 150000 \
+			gro_max_size 150000 gso_ipv4_max_size 150000 \
+			gro_ipv4_max_size 150000 2>/dev/null ||
+			skip "no BIG TCP on these devices"
+	done
+	push expanded
+	transfer "BIG TCP, IPv6" fd01::2 1000000 20000000
+	transfer "BIG TCP, IPv4" 10.1.0.2 1000000 20000000
+}
+
+# UDP super-packets: each datagram is tagged.
+udp_gso() {
+	path
+	offload tso off tx-udp-segmentation off
+	tc -n "$(ns a)" filter add dev eth0 egress pref 3 protocol ip flower ip_proto udp \
+		action csig push format compact signal abw
+	# without a socket error and with all octets right
+	python3 "$CSIG_LIB_DIR/flows.py" gso --client "$(ns a)" --server "$(ns b)" \
+		--addr 10.1.0.2 --count 200 --size 1000
+	assert_ge "datagrams with a tag" 200 "$(arrived 1)"
+}
+
+ktap_plan 9
+run_test default_offload "all offloads, IPv4 and IPv6, both formats"
+run_test no_tso "TSO off: the kernel segments"
+run_test no_gso "GSO off"
+run_test no_csum "checksum offload off"
+run_test no_sg "scatter-gather off"
+run_test with_gro "GRO on the way"
+run_test odd_sizes "writes of one octet more than a segment, and others"
+run_test big_tcp "BIG TCP"
+run_test udp_gso "UDP super-packets"

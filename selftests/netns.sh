@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Network namespaces: profile and ports of each, devices that move, and ends in any order
+# under traffic.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/traffic.sh"
+
+# 200 takes the longer the slower the machine is; orders repeat every 24.
+: "${CSIG_NETNS_ROUNDS:=200}"
+
+own_profile() {
+	local da db
+
+	mkns a b
+	da=$(ctl a -j domain show | jq -r .digest)
+	ctl a domain set compact-tpid 0x9912
+	ctl a lm set format compact fields stage:3,port:4
+	db=$(ctl b -j domain show | jq -r .digest)
+	assert_eq "digest of b, and of a before" "$da" "$db"
+	[ "$(ctl a -j domain show | jq -r .digest)" != "$da" ] ||
+		fail "the digest of a did not change"
+	assert_eq "layouts of b" "[]" "$(ctl b -j lm show | jq -c .)"
+	# the same names in both
+	ip -n "$(ns a)" link add name dummy1 type dummy
+	ip -n "$(ns b)" link add name dummy1 type dummy
+	port_add a dummy1 capacity 10mbit
+	assert_eq "ports of b" 0 "$(ctl b -j port show | jq length)"
+	port_add b dummy1 capacity 20mbit
+	assert_eq "capacity in a" 10000000 "$(port_get a dummy1 capacity_bps)"
+	assert_eq "capacity in b" 20000000 "$(port_get b dummy1 capacity_bps)"
+	ctl b port del dev dummy1
+	assert_eq "ports of a" 1 "$(ctl a -j port show | jq length)"
+}
+
+new_namespace_is_fresh() {
+	local before
+
+	mkns a
+	before=$(ctl a -j domain show)
+	ctl a domain set compact-tpid 0x9913
+	mkns b
+	assert_eq "profile of a new namespace" "$before" "$(ctl b -j domain show)"
+}
+
+# The port stays behind, the device starts anew.
+move() {
+	mkns a b c
+	mkveth a eth0 01 c eth0 02
+	addr a eth0 10.0.0.1/24
+	addr c eth0 10.0.0.2/24
+	port_add a eth0 capacity 100mbit
+	pace_start "from=$(ns a),to=$(ns c),addr=10.0.0.2,rate=2M,size=200"
+	ip -n "$(ns a)" link set dev eth0 netns "$(ns b)"
+	assert_eq "ports of a" 0 "$(ctl a -j port show | jq length)"
+	assert_eq "ports of b" 0 "$(ctl b -j port show | jq length)"
+	! tc -n "$(ns b)" qdisc show dev eth0 | grep -q csig || fail "the qdisc moved along"
+	port_add b eth0 capacity 50mbit
+	assert_eq "capacity" 50000000 "$(port_get b eth0 capacity_bps)"
+	ip -n "$(ns b)" link set dev eth0 name eth7
+	assert_eq "name" eth7 "$(ctl b -j port show | jq -r '.[0].ifname')"
+	pace_stop || true
+}
+
+# One world: a bridge with two ports between two hosts, tagged traffic, then an end.
+world() { # SUFFIX
+	local x=$1
+
+	ip netns add "w$x-$$"
+	ip -n "w$x-$$" -batch - <<-END
+		link add name in0 type veth peer name h0
+		link add name out0 type veth peer name h1
+		link add name br0 type bridge
+		link set dev in0 master br0
+		link set dev out0 master br0
+		link set dev in0 up
+		link set dev out0 up
+		link set dev h0 up
+		link set dev h1 up
+		link set dev br0 up
+	END
+	csigctl -n "w$x-$$" -b - <<-END
+		port add dev in0 ingress trust
+		port add dev out0 capacity 100mbit ingress trust
+	END
+	tc -n "w$x-$$" qdisc replace dev out0 parent 1:1 netem delay 5ms
+}
+
+# Tagged frames into h0 of each world, until that is gone; a line for each.
+flood() { # SUFFIX
+	python3 - "w$1-$$" "$CSIG_LIB_DIR" <<-END
+		import os, socket, sys, time
+		sys.path.insert(0, sys.argv[2])
+		from frames import build, in_ns
+		frame = build("c:2.0.0")
+		while True:
+		    try:
+		        with in_ns(sys.argv[1]):
+		            s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		            s.bind(("h0", 0))
+		        s.send(frame)
+		        print("sends", flush=True)
+		        while True:
+		            s.send(frame)
+		            time.sleep(0.0005)
+		    except OSError:     # not there yet, or gone
+		        time.sleep(0.01)
+	END
+}
+
+floods() { # WORLDS
+	[ "$(wc -l <"$_csig_tmp/flood")" -ge "$1" ]
+}
+
+step() { # WHAT SUFFIX
+	local n=w$2-$$
+
+	case $1 in
+	0) ip -n "$n" link del dev out0 ;;
+	1) csigctl -n "$n" port del dev in0 ;;
+	2) tc -n "$n" qdisc del dev out0 root ;;
+	3) ip netns del "$n" ;;
+	esac >/dev/null 2>&1 || true
+}
+
+# All 24 orders of: a link goes, a port goes, a root qdisc goes, the namespace goes.
+orders() {
+	local a b c d
+	for a in 0 1 2 3; do for b in 0 1 2 3; do for c in 0 1 2 3; do
+		for d in 0 1 2 3; do
+			[ "$(printf '%s\n' $a $b $c $d | sort -u | wc -l)" != 4 ] ||
+				echo "$a $b $c $d"
+		done
+	done; done; done
+}
+
+ends_in_any_order() {
+	local round=0 order all s
+
+	mapfile -t all < <(orders)
+	assert_eq "orders" 24 "${#all[@]}"
+	flood 0 >"$_csig_tmp/flood" &
+	_csig_ns+=("w0-$$")
+	while [ $round -lt "$CSIG_NETNS_ROUNDS" ]; do
+		order=${all[round % 24]}
+		world 0
+		round=$((round + 1))
+		wait_for 20 floods $round || fail "no traffic in round $round"
+		for s in $order; do
+			step "$s" 0
+		done
+	done
+	echo "$round rounds"
+}
+
+ktap_plan 4
+run_test own_profile "profile and ports are a namespace's own"
+run_test new_namespace_is_fresh "a new namespace starts with the default profile"
+run_test move "a device moves under traffic: its port does not"
+run_test ends_in_any_order "link, port, qdisc and namespace end in all orders under traffic"
