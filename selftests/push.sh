@@ -237,8 +237,6 @@ headroom() {
 no_memory() {
 	local fault=/sys/kernel/debug/failslab slab=/sys/kernel/slab/skbuff_small_head
 
-	[ -d $fault ] || skip "the kernel has no failslab"
-	[ -w $slab/failslab ] || skip "no failslab for one cache"
 	pair
 	mkns c
 	mkveth a eth1 03 c eth0 04
@@ -266,7 +264,12 @@ listeners() { # NUMBER
 	[ "$(nsx a cat /proc/net/packet | grep -c ' 0003 ')" -ge "$1" ]
 }
 
-ktap_plan 9
+# Fault injection is the debug kernel's; others have nothing to skip.
+faults() {
+	[ -d /sys/kernel/debug/failslab ] && [ -w /sys/kernel/slab/skbuff_small_head/failslab ]
+}
+
+ktap_plan $((8 + $(faults && echo 1 || echo 0)))
 run_test formats "push: formats, signals, initial values"
 run_test never_twice "two filters, two actions, frames that have a tag: one tag"
 run_test vlan_and_parent "a VLAN device and its parent: one tag behind the VLAN's"
@@ -275,4 +278,4 @@ run_test pop "pop at a receiver"
 run_test bad_actions "actions without sense are refused and leave nothing"
 run_test no_ethernet "devices without Ethernet header: refused, traffic goes on"
 run_test headroom "little room in front: rejects, IGMP, packet sockets"
-run_test no_memory "no memory for a copy: counted, the packet goes on"
+! faults || run_test no_memory "no memory for a copy: counted, the packet goes on"
