@@ -13,14 +13,17 @@
 
 set -u
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/traffic.sh"
 
 hops=(tor1 aggr1 core1 aggr2 tor2)
+hosts=(hosta hostb x1 x2 x3 x4 x5)
 # The figure: capacity and ABW in kbit/s, delay in ms; hop 1 first.
 capacity=(80000 10000 10000 10000 4000)
 abw=(10000 9500 7000 9000 2000)
 delay=(10 3 18 5 8)
-# Octets of a packet of the cross traffic: large ones where the rate is.
-size=(8900 400 1000 500 700)
+# Octets of a packet of the cross traffic, and packets in one send: large where the rate is
+size=(8900 400 4000 1000 1400)
+gso=(3 1 1 1 1)
 tagged=250		# kbit/s on the wire of the TCP transfer
 packets=240		# tagged packets that the receiver looks at
 signals=(abw abwc pd)
@@ -45,75 +48,126 @@ cleanup() {
 	exit $rc
 }
 
-host() { # NAME DEVICE ADDRESS GATEWAY: a host on loc0, in0 or out0 of a device
-	local port=loc0
+# The commands of ip for a network namespace, from a function's output
+in_ns() { # NAME FUNCTION [ARGUMENT...]
+	local n=$1
 
-	mkns "$1"
-	[ "$1" != hosta ] || port=in0
-	[ "$1" != hostb ] || port=out0
+	shift
+	"$@" | ip -n "$(ns "$n")" -batch - || die "making $n"
+}
+
+links() {
+	local i n
+
+	for n in "${hops[@]}" "${hosts[@]}"; do
+		echo "netns add $(ns "$n")"
+	done
 	# frames of up to 9000 octets, as in data centres
-	ip link add name eth0 netns "$(ns "$1")" mtu 9000 type veth \
-		peer name $port netns "$(ns "$2")" mtu 9000
-	ip -n "$(ns "$1")" addr add "$3/24" dev eth0
-	ip -n "$(ns "$1")" link set dev eth0 up
-	ip -n "$(ns "$2")" link set dev $port up
-	ip -n "$(ns "$1")" route add default via "$4"
+	for i in 0 1 2 3; do
+		echo "link add name out0 netns $(ns "${hops[i]}") mtu 9000 type veth" \
+			"peer name in0 netns $(ns "${hops[i + 1]}") mtu 9000"
+	done
+	for i in hosta:tor1:in0 hostb:tor2:out0 x1:tor1:loc0 x2:aggr1:loc0 \
+		x3:core1:loc0 x4:aggr2:loc0 x5:tor2:loc0; do
+		IFS=: read -r host device port <<<"$i"
+		echo "link add name eth0 netns $(ns "$host") mtu 9000 type veth" \
+			"peer name $port netns $(ns "$device") mtu 9000"
+	done
+}
+
+host() { # ADDRESS GATEWAY
+	cat <<-END
+		addr add $1/24 dev eth0
+		link set dev eth0 up
+		route add default via $2
+	END
+}
+
+bridge() {
+	local dev
+
+	echo "link add name br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+	for dev in in0 out0 loc0; do
+		echo "link set dev $dev master br0"
+		echo "link set dev $dev up"
+	done
+	echo "link set dev br0 up"
+}
+
+router() {
+	local i=0 dev
+
+	for dev in in0 out0 loc0; do
+		i=$((i + 1))
+		echo "addr add 10.$i.0.254/24 dev $dev"
+		echo "link set dev $dev up"
+	done
 }
 
 build_path() {
-	local i
+	local n
 
-	mkns "${hops[@]}"
-	for i in 0 1 2 3; do
-		ip link add name out0 netns "$(ns "${hops[i]}")" mtu 9000 type veth \
-			peer name in0 netns "$(ns "${hops[i + 1]}")" mtu 9000
-		ip -n "$(ns "${hops[i]}")" link set dev out0 up
-		ip -n "$(ns "${hops[i + 1]}")" link set dev in0 up
+	for n in "${hops[@]}" "${hosts[@]}"; do
+		_csig_ns+=("$(ns "$n")")
 	done
-	host hosta tor1 10.1.0.1 10.1.0.254
-	host x1 tor1 10.1.0.11 10.1.0.254
-	host x2 aggr1 10.1.0.12 10.1.0.254
-	host x3 core1 10.3.0.13 10.3.0.254
-	host x4 aggr2 10.2.0.14 10.2.0.254
-	host x5 tor2 10.2.0.15 10.2.0.254
-	host hostb tor2 10.2.0.2 10.2.0.254
-	for i in tor1 aggr1 aggr2 tor2; do
-		mkbridge $i br0 "" in0 out0 loc0
+	links | ip -batch - || die "making the links"
+	for n in tor1 aggr1 aggr2 tor2; do
+		in_ns "$n" bridge
 	done
-	addr core1 in0 10.1.0.254/24
-	addr core1 out0 10.2.0.254/24
-	addr core1 loc0 10.3.0.254/24
+	in_ns core1 router
 	nsx core1 sysctl -qw net.ipv4.ip_forward=1
+	in_ns hosta host 10.1.0.1 10.1.0.254
+	in_ns x1 host 10.1.0.11 10.1.0.254
+	in_ns x2 host 10.1.0.12 10.1.0.254
+	in_ns x3 host 10.3.0.13 10.3.0.254
+	in_ns x4 host 10.2.0.14 10.2.0.254
+	in_ns x5 host 10.2.0.15 10.2.0.254
+	in_ns hostb host 10.2.0.2 10.2.0.254
 }
 
-make_domain() {
-	local n digest first=
-
-	cat >"$dir/domain" <<-END
+domain() {
+	cat <<-END
 		domain preset default scale-rate 1/10000 scale-time 1000
-		lm set format compact fields hop:7
-		lm set format expanded fields device:10,port:6
+		lm set signal all format compact fields hop:7
+		lm set signal all format expanded fields device:10,port:6
+		domain show
 	END
-	for n in hosta "${hops[@]}" hostb; do
-		csigctl -n "$(ns "$n")" -b "$dir/domain" || die "the domain of $n"
-		digest=$(csigctl -n "$(ns "$n")" -j domain show | jq -r .digest)
+}
+
+ports() { # INDEX
+	cat <<-END
+		port add dev out0 capacity ${capacity[$1]}kbit estimator raw interval 1s \
+			lm hop=$(($1 + 1)),device=$(($1 + 1)),port=2 ingress trust
+		port add dev in0 ingress trust
+	END
+}
+
+# Every node by itself, from the same words; then all must have the same digest.
+make_domain() {
+	local i n digest first=
+
+	for i in a 0 1 2 3 4 b; do
+		case $i in
+		a | b) n=host$i ;;
+		*) n=${hops[i]} ;;
+		esac
+		digest=$({ domain; [ "$n" = "host$i" ] || ports "$i"; } |
+			csigctl -n "$(ns "$n")" -j -b -) ||
+			die "the domain or a port of $n"
+		digest=$(jq -r .digest <<<"$digest")
 		[ "${first:=$digest}" = "$digest" ] ||
 			die "$n has another profile: digest $digest, not $first"
 	done
 	say "all 7 nodes have the profile $first"
 }
 
-make_ports() {
+make_delays() {
 	local i n
 
 	for i in 0 1 2 3 4; do
 		n=${hops[i]}
-		port_add "$n" out0 capacity "${capacity[i]}kbit" estimator raw interval 1s \
-			lm hop=$((i + 1)),device=$((i + 1)),port=2 ingress trust ||
-			die "the port of $n"
-		port_add "$n" in0 ingress trust || die "the other port of $n"
-		tc -n "$(ns "$n")" qdisc replace dev out0 parent 1:1 \
-			netem delay "${delay[i]}ms" limit 10000 || die "the delay of $n"
+		child "$n" out0 netem delay "${delay[i]}ms" limit 10000 ||
+			die "the delay of $n"
 		cat <<-END >>"$dir/names"
 			hop=$((i + 1)) $n/out0
 			device=$((i + 1)),port=2 $n/out0
@@ -150,7 +204,7 @@ start_traffic() {
 	for i in 0 1 2 3 4; do
 		n=$(ns x$((i + 2)))
 		[ $i -lt 4 ] || n=$(ns hostb)
-		flows+=("from=$(ns x$((i + 1))),to=$n,addr=${to[i]},size=${size[i]},rate=$((capacity[i] - abw[i] - tagged))k")
+		flows+=("from=$(ns x$((i + 1))),to=$n,addr=${to[i]},size=${size[i]},gso=${gso[i]},rate=$((capacity[i] - abw[i] - tagged))k")
 	done
 	python3 "$CSIG_LIB_DIR/traffic.py" pace "${flows[@]}" \
 		--ready "$dir/ready" >"$dir/traffic" &
@@ -216,7 +270,7 @@ fi
 say "building the path: 2 hosts, 5 devices, 5 hosts for the cross traffic"
 build_path
 make_domain
-make_ports
+make_delays
 tag_at_sender
 say "starting a TCP transfer of $tagged kbit/s and the cross traffic"
 start_traffic

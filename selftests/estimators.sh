@@ -105,7 +105,7 @@ capacity_changes() {
 	assert_eq "abwc under overload" 0 "$(port_get a eth0 abwc_ppm)"
 	pace_stop
 	# back to what the link says: a veth pair says 10 Gbit/s
-	port_set a eth0 capacity 0
+	port_set a eth0 capacity auto
 	assert_eq "source" ethtool "$(port_get a eth0 capacity_source)"
 	assert_eq "link speed" 10000000000 "$(port_get a eth0 capacity_bps)"
 }

@@ -16,8 +16,8 @@ prepare() {
 	for dev in port0 free0; do
 		ip -n "$(ns a)" link add name $dev type dummy
 	done
-	ctl a lm set format compact fields hop:7
-	ctl a lm set format expanded fields hop:7
+	ctl a lm set signal all format compact fields hop:7
+	ctl a lm set signal all format expanded fields hop:7
 	port_add a port0 capacity 100mbit lm hop=5
 }
 

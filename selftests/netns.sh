@@ -15,7 +15,7 @@ own_profile() {
 	mkns a b
 	da=$(ctl a -j domain show | jq -r .digest)
 	ctl a domain set compact-tpid 0x9912
-	ctl a lm set format compact fields stage:3,port:4
+	ctl a lm set signal all format compact fields stage:3,port:4
 	db=$(ctl b -j domain show | jq -r .digest)
 	assert_eq "digest of b, and of a before" "$da" "$db"
 	[ "$(ctl a -j domain show | jq -r .digest)" != "$da" ] ||
@@ -83,7 +83,7 @@ world() { # SUFFIX
 		port add dev in0 ingress trust
 		port add dev out0 capacity 100mbit ingress trust
 	END
-	tc -n "w$x-$$" qdisc replace dev out0 parent 1:1 netem delay 5ms
+	child "w$x" out0 netem delay 5ms
 }
 
 # Tagged frames into h0 of each world, until that is gone; a line for each.

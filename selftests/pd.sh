@@ -13,10 +13,6 @@ pair() {
 	port_add a eth0 capacity 100mbit
 }
 
-child() { # KIND [OPTION...]
-	tc -n "$(ns a)" qdisc replace dev eth0 parent 1:1 "$@"
-}
-
 # Delays in ns of 40 tagged frames, smallest first; the steps are 128 ns.
 delays() { # [FRAMES EXPECTED]
 	capture_of "$(ns b)/eth0" "${1:-40}" \
@@ -39,7 +35,7 @@ netem_delay() {
 
 	pair
 	for ms in 10 2 50; do
-		child netem delay ${ms}ms
+		child a eth0 netem delay ${ms}ms
 		d=$(delays)
 		# shellcheck disable=SC2086
 		within ${ms}000000 $d
@@ -47,7 +43,7 @@ netem_delay() {
 			"$(port_get a eth0 pd_max_ns)"
 	done
 	# a child without delay again
-	child pfifo
+	child a eth0 pfifo
 	d=$(delays)
 	# shellcheck disable=SC2086
 	assert_le "median delay without netem" 1000000 "$(median $d)"
@@ -59,7 +55,7 @@ compact_delay() {
 	local s
 
 	pair
-	child netem delay 4ms
+	child a eth0 netem delay 4ms
 	capture_of "$(ns b)/eth0" 40 frames send "$(ns a)/eth0" "c:2.0.5" --count 40
 	s=$(tag_values compact <"$_csig_tmp/frames")
 	# code 29: 3 to 5 ms
@@ -72,7 +68,7 @@ compare() {
 	local d
 
 	pair
-	child netem delay 5ms
+	child a eth0 netem delay 5ms
 	capture_of "$(ns b)/eth0" 40 \
 		frames send "$(ns a)/eth0" "e:2.500000.77" --count 40	# 64 ms
 	d=$(tag_values expanded <"$_csig_tmp/frames" | sort -u)
@@ -90,7 +86,7 @@ duplicates() {
 	local d
 
 	pair
-	child netem delay 10ms duplicate 100%
+	child a eth0 netem delay 10ms duplicate 100%
 	# netem sends copies through the root again
 	d=$(delays 80)
 	assert_eq "frames" 80 "$(wc -l <<<"$d")"
@@ -103,7 +99,7 @@ losses() {
 	local n
 
 	pair
-	child netem loss 50% delay 1ms
+	child a eth0 netem loss 50% delay 1ms
 	frames burst --from "$(ns a)/eth0" --to "$(ns b)/eth0" --count 400 --timeout 2 \
 		<<<"x | e:7.1.2 | same" >"$_csig_tmp/burst" && fail "nothing was lost"
 	cat "$_csig_tmp/burst"
@@ -117,7 +113,7 @@ reordering() {
 	local d
 
 	pair
-	child netem delay 20ms reorder 30% 50%
+	child a eth0 netem delay 20ms reorder 30% 50%
 	d=$(delays)
 	# those that went first did not wait
 	# shellcheck disable=SC2086
@@ -129,7 +125,7 @@ reordering() {
 # A rate limit: the queue is the delay.
 limiter() {
 	pair
-	child tbf rate 2mbit burst 1600 latency 2s
+	child a eth0 tbf rate 2mbit burst 1600 latency 2s
 	capture_of "$(ns b)/eth0" 20 frames send "$(ns a)/eth0" \
 		"e:2.0.0 udp:1400" --count 20
 	# the last of 20 has 19 before it, less the burst: about 110 ms
@@ -144,9 +140,9 @@ ifb() {
 	pair
 	ip -n "$(ns a)" link add name ifb0 type ifb
 	ip -n "$(ns a)" link set dev ifb0 up
-	csigctl -n "$(ns a)" port del dev eth0
+	ctl a port del dev eth0
 	port_add a ifb0 capacity 100mbit
-	tc -n "$(ns a)" qdisc replace dev ifb0 parent 1:1 netem delay 10ms
+	child a ifb0 netem delay 10ms
 	tc -n "$(ns a)" qdisc add dev eth0 clsact
 	tc -n "$(ns a)" filter add dev eth0 egress matchall \
 		action mirred egress redirect dev ifb0

@@ -54,6 +54,17 @@ wire_bits() { # NS DEV
 	port_raw "$1" "$2" .stats.bits
 }
 
+# The qdisc below a device's csig qdisc
+child() { # NS DEV KIND [OPTION...]
+	local n dev=$2 root
+
+	n=$(ns "$1")
+	shift 2
+	root=$(tc -n "$n" -j qdisc show dev "$dev" |
+		jq -r 'map(select(.kind == "csig"))[0].handle')
+	tc -n "$n" qdisc replace dev "$dev" parent "${root}1" "$@"
+}
+
 median() { # NUMBER...
 	printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"
 }
