@@ -249,7 +249,7 @@ struct csig_rules *csig_rules_build(const struct csig_domain *domain,
 				    const char *ifname,
 				    struct netlink_ext_ack *extack);
 u16 csig_rule_lm(const struct csig_rule *rule, const struct sk_buff *skb,
-		 u16 old);
+		 const struct csig_walk *w, u16 old);
 
 /* port.c */
 void csig_port_config_init(struct csig_port_config *config);

@@ -65,7 +65,7 @@ static void csig_compare_replace(struct csig_port *port,
 			       csig_local_code(rules, tag, hop));
 	if (new.s == tag->s)
 		goto pass;
-	new.lm = csig_rule_lm(rule, skb, tag->lm);
+	new.lm = csig_rule_lm(rule, skb, w, tag->lm);
 	if (csig_skb_replace(skb, w, &new)) {
 		csig_stat_inc(port, CSIG_A_PORT_STATS_SKIPPED_NOMEM);
 		return;

@@ -97,9 +97,10 @@ struct csig_rules *csig_rules_build(const struct csig_domain *domain,
 	return rules;
 }
 
-/* TTL or hop limit, 0 for other packets.  The network header may be anywhere. */
-static u8 csig_skb_ttl(const struct sk_buff *skb)
+/* TTL or hop limit of what is behind the tag, 0 for other packets */
+static u8 csig_skb_ttl(const struct sk_buff *skb, const struct csig_walk *w)
 {
+	int off = w->offset + csig_layout(w->format)->len + 2;
 	union {
 		struct iphdr ip4;
 		struct ipv6hdr ip6;
@@ -107,14 +108,12 @@ static u8 csig_skb_ttl(const struct sk_buff *skb)
 	const struct ipv6hdr *ip6;
 	const struct iphdr *ip4;
 
-	switch (skb->protocol) {
-	case htons(ETH_P_IP):
-		ip4 = skb_header_pointer(skb, skb_network_offset(skb),
-					 sizeof(*ip4), &buf);
+	switch (w->inner) {
+	case CSIG_ETH_IPV4:
+		ip4 = skb_header_pointer(skb, off, sizeof(*ip4), &buf);
 		return ip4 ? ip4->ttl : 0;
-	case htons(ETH_P_IPV6):
-		ip6 = skb_header_pointer(skb, skb_network_offset(skb),
-					 sizeof(*ip6), &buf);
+	case CSIG_ETH_IPV6:
+		ip6 = skb_header_pointer(skb, off, sizeof(*ip6), &buf);
 		return ip6 ? ip6->hop_limit : 0;
 	default:
 		return 0;
@@ -124,16 +123,17 @@ static u8 csig_skb_ttl(const struct sk_buff *skb)
 /**
  * csig_rule_lm() - locator metadata to write
  * @rule: rule of the tag's format and signal
- * @skb: packet, normalised
+ * @skb: packet, data at the MAC header
+ * @w: result of csig_skb_walk(), CSIG_WALK_TAG
  * @old: locator metadata that the tag has
  */
 u16 csig_rule_lm(const struct csig_rule *rule, const struct sk_buff *skb,
-		 u16 old)
+		 const struct csig_walk *w, u16 old)
 {
 	u16 lm = rule->lm | (old & rule->keep_mask);
 
 	if (rule->ttl_mask)
-		lm |= min_t(unsigned int, csig_skb_ttl(skb),
+		lm |= min_t(unsigned int, csig_skb_ttl(skb, w),
 			    rule->ttl_mask >> rule->ttl_shift) <<
 		      rule->ttl_shift;
 	return lm;
