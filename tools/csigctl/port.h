@@ -74,6 +74,7 @@ int link_offloads_tc(const struct link *l);
 int tc_look(const struct link *l, struct placement *p);
 int tc_check(const struct link *l, const struct placement *p, bool keep);
 int tc_place(const struct link *l, const struct placement *p, bool keep);
+bool tc_updates_before_queue(const struct link *l);
 int tc_remove_check(const struct link *l, const struct placement *p);
 int tc_remove(const struct link *l, const struct placement *p,
 	      unsigned int *removed);

@@ -199,6 +199,27 @@ static void print_stats(const struct nlattr *nest)
 	out_close_object();
 }
 
+/*
+ * What measures the port: its csig qdiscs, or the filter of "qdisc keep".  Only
+ * without a qdisc the filters are looked at.
+ */
+static void print_measured(unsigned int qdiscs, uint32_t index)
+{
+	const struct link l = { .index = (int)index, .name = "filter" };
+	bool filter = !qdiscs && tc_updates_before_queue(&l);
+
+	if (opt.json)
+		out_bool("operational", NULL, qdiscs || filter);
+	if (qdiscs)
+		out_str("measured_by", NULL, "qdisc");
+	else if (filter)
+		out_str("measured_by", "  before the queue, without delays\n",
+			"filter");
+	else
+		out_null("measured_by", "  NOT OPERATIONAL: no csig qdisc\n");
+	out_u64("qdiscs", qdiscs ? "  csig qdiscs %" PRIu64 "\n" : NULL, qdiscs);
+}
+
 void print_port(const struct nl_msg *msg, const struct csig_profile *profile)
 {
 	struct nlattr *config[CSIG_A_PORT_CONFIG_MAX + 1];
@@ -216,13 +237,7 @@ void print_port(const struct nl_msg *msg, const struct csig_profile *profile)
 	out_str("ifname", "%s:", attr_str(tb[CSIG_A_PORT_IFNAME], "?"));
 	out_u64("ifindex", " ifindex %" PRIu64,
 		attr_u32(tb[CSIG_A_PORT_IFINDEX], 0));
-	if (opt.json)
-		out_bool("operational", NULL, qdiscs > 0);
-	else if (!qdiscs)
-		out_text("  NOT OPERATIONAL: no csig qdisc");
-	out_u64("qdiscs", qdiscs ? "  qdiscs %" PRIu64 "\n" : NULL, qdiscs);
-	if (!qdiscs)
-		out_text("\n");
+	print_measured(qdiscs, attr_u32(tb[CSIG_A_PORT_IFINDEX], 0));
 	print_capacity(config, state);
 	print_estimator(config);
 	print_state(state);

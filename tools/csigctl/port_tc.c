@@ -160,6 +160,15 @@ static int look_clsact(const struct link *l, struct placement *p)
 	return err;
 }
 
+/* Is our egress filter there? */
+bool tc_updates_before_queue(const struct link *l)
+{
+	unsigned int others, before;
+	uint32_t ours;
+
+	return !look_filters(l, PARENT_EGRESS, &ours, &others, &before) && ours;
+}
+
 int tc_look(const struct link *l, struct placement *p)
 {
 	int err;
