@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +214,6 @@ int main(int argc, char **argv)
 	bool force = false;
 	int i, status;
 
-	signal(SIGPIPE, SIG_IGN);
 	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
 		const char **value = NULL;
 

@@ -1,0 +1,645 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# csigctl: words and numbers, JSON, profiles, capture, monitor, doctor, batches.  What
+# "port add" does to qdiscs and filters is port_tc.sh.
+#
+#   h1                  sw                  h2
+#   v0 ------- port1 [br0] port2 ------- v1
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# JSON on stdin, where the jq expression must be true
+json() { # EXPRESSION
+	local text
+
+	text=$(cat)
+	jq -e "$1" <<<"$text" >"$_csig_tmp/jq" 2>&1 ||
+		fail "not true: $1: $(head -c 300 <<<"$text")"
+}
+
+digest() { # NS
+	ctl "$1" -j domain show | jq -r .digest
+}
+
+# Everything that can be set, to see whether a command changed something
+state() { # NS
+	ctl "$1" domain export
+	ctl "$1" -j port show | jq 'map({ifname, capacity_configured_bps, estimator,
+		interval_ns, alpha_ppm, overhead_bytes, ingress, egress, unknown,
+		update, lm})'
+}
+
+# A packet socket of somebody else than the shell is open: captures can begin.
+capturing() { # NS
+	[ "$(nsx "$1" cat /proc/net/packet | wc -l)" -gt 1 ]
+}
+
+not_numbers() {
+	local rate before
+
+	mkns sw
+	ip -n "sw-$$" link add name port1 type dummy
+	port_add sw port1 capacity 10mbit
+	before=$(state sw)
+	for rate in -1mbit 1e30 "" 1gbits 0x10 1.mbit .5mbit 1,5gbit inf nan 0 \
+		"1 gbit" 18446744073709551616 9999999tbit 1e3 +5mbit "10mbit," \
+		1.5bit mbit 0.0000000000000001tbit; do
+		assert_refused 1 "capacity" \
+			ctl sw port set dev port1 capacity "$rate"
+	done
+	for time in 10 -1us 1e3us 0us "" 5m 1.5ns 99999999999999s us; do
+		assert_refused 1 "interval" \
+			ctl sw port set dev port1 interval "$time"
+	done
+	assert_refused 1 "alpha" ctl sw port set dev port1 alpha 10x
+	assert_refused 1 "overhead" ctl sw port set dev port1 overhead -1
+	assert_refused 1 "overhead" ctl sw port set dev port1 overhead 24b
+	assert_refused 1 "lm" ctl sw port set dev port1 lm port
+	assert_refused 1 "lm" ctl sw port set dev port1 lm port=65536
+	assert_refused 1 "lm" ctl sw port set dev port1 lm port=1,
+	assert_refused 1 "EtherType" ctl sw domain set compact-tpid 65536
+	assert_refused 1 "EtherType" ctl sw domain set compact-tpid 99x
+	assert_refused 1 "scale-rate" ctl sw domain preset default scale-rate 1/0
+	assert_refused 1 "scale-time" ctl sw domain preset default scale-time 0
+	assert_refused 1 "signal" ctl sw signal set 16 source pd aggregate max
+	assert_refused 1 "buckets" ctl sw signal set 1 buckets 5%,4%
+	assert_refused 1 "buckets" ctl sw signal set 1 buckets 5mbit
+	assert_refused 1 "buckets" ctl sw signal set 1 buckets 5%,,6%
+	assert_refused 1 "step" ctl sw signal set 2 step 8mbit
+	assert_refused 1 "7 bits" ctl sw lm set signal all format compact \
+		fields a:4,b:4
+	assert_refused 1 "a:17" ctl sw lm set signal all format expanded \
+		fields a:17
+	assert_eq "state" "$before" "$(state sw)"
+}
+
+unknown_words() {
+	local before
+
+	mkns sw
+	ip -n "sw-$$" link add name port1 type dummy
+	port_add sw port1 capacity 10mbit
+	before=$(state sw)
+	assert_refused 1 '"frob"' csigctl frob
+	assert_refused 1 '"-frob"' csigctl -frob
+	assert_refused 1 'needs a value' csigctl -n
+	assert_refused 1 '"frob"' ctl sw domain frob
+	assert_refused 1 '"frob"' ctl sw domain show frob
+	assert_refused 1 '"frob"' ctl sw domain set frob 1
+	assert_refused 1 '"frob"' ctl sw domain preset frob
+	assert_refused 1 'preset' ctl sw domain set scale-time 5
+	assert_refused 1 '"frob"' ctl sw signal set 1 source frob
+	assert_refused 1 'aggregate' ctl sw signal set 9 source pd
+	assert_refused 1 '"frob"' ctl sw lm set signal all format frob fields a:1
+	assert_refused 1 'fields' ctl sw lm set signal all format compact
+	assert_refused 1 '"frob"' ctl sw port set dev port1 frob 1
+	assert_refused 1 '"frob"' ctl sw port set dev port1 ingress frob
+	assert_refused 1 '"frob"' ctl sw port set dev port1 estimator frob
+	assert_refused 1 'twice' ctl sw port set dev port1 update on update off
+	assert_refused 1 'needs a value' ctl sw port set dev port1 capacity
+	assert_refused 1 'alpha' ctl sw port set dev port1 estimator raw alpha 0.5
+	assert_refused 1 'time-constant' \
+		ctl sw port set dev port1 estimator dre time-constant 1ms
+	assert_refused 1 'nothing' ctl sw port set dev port1
+	assert_refused 1 'dev' ctl sw port add
+	assert_refused 1 'qdisc' ctl sw port set dev port1 qdisc keep
+	assert_refused 1 '"frob"' ctl sw capture dev port1 frob 1
+	assert_refused 1 '"frob"' ctl sw monitor frob
+	assert_refused 1 '"frob"' ctl sw doctor frob
+	assert_refused 1 'hex' ctl sw doctor digest 123
+	assert_eq "state" "$before" "$(state sw)"
+	# One line each, and help for every object
+	assert_eq "lines" 1 "$(csigctl frob 2>&1 | wc -l)"
+	for object in domain signal lm port capture monitor doctor; do
+		csigctl "$object" help | grep -q "^Usage: csigctl $object" ||
+			fail "$object help"
+	done
+	assert_refused 2 'no-such-ns' csigctl -n no-such-ns port show
+}
+
+reads_back() {
+	local text want got
+
+	mkns sw
+	ip -n "sw-$$" link add name port1 type dummy
+	port_add sw port1
+	while read -r text want; do
+		port_set sw port1 capacity "$text"
+		got=$(port_get sw port1 capacity_configured_bps)
+		assert_eq "capacity $text" "$want" "$got"
+	done <<-'EOF'
+	4294967296 4294967296
+	10mbit 10000000
+	2.5gbit 2500000000
+	800kbit 800000
+	1gbps 8000000000
+	1mibit 1048576
+	0.000001gbit 1000
+	9007199254740991 9007199254740991
+	1tBit 1000000000000
+	auto null
+	EOF
+	port_set sw port1 estimator ewma time-constant 1.5ms lm port=5,device=7 \
+		ingress drop egress strip unknown strip update off overhead 38
+	ctl sw -j port show dev port1 | json '.[0] | .estimator == "ewma" and
+		.interval_ns == 1500000 and .lm == {"port": 5, "device": 7} and
+		.ingress == "drop" and .egress == "strip" and
+		.unknown == "strip" and .update == false and
+		.overhead_bytes == 38'
+	port_set sw port1 estimator dre interval 20us alpha 12.5%
+	ctl sw -j port show dev port1 | json '.[0] | .estimator == "dre" and
+		.interval_ns == 20000 and .alpha_ppm == 125000 and
+		.ingress == "drop"'
+	ctl sw signal set 7 source nqd aggregate sum buckets 1us,2ms,3s \
+		base 5us step 1us
+	ctl sw -j signal show 7 | json '.[0] == {"t": 7, "name": "sum(nqd)",
+		"source": "nqd", "aggregate": "sum", "unit": "ns",
+		"buckets": [1000, 2000000, 3000000000], "base": 5000,
+		"step": 1000}'
+	ctl sw signal set 7 step 2us
+	ctl sw -j signal show 7 | json '.[0] | .step == 2000 and
+		.buckets == [1000, 2000000, 3000000000]'
+	ctl sw signal set 7 source abwc
+	ctl sw -j signal show 7 | json '.[0] | .source == "abwc" and
+		.step == 1 and (.buckets | length) == 31'
+	ctl sw signal del 7
+	assert_refused 2 'signal 7' ctl sw signal show 7
+	# What the text shows is what can be typed.
+	ctl sw signal set 6 source abw aggregate min \
+		buckets 1bit,1.5kbit,123456789bit,2.5gbit step 3bit
+	text=$(ctl sw signal show 6 | sed -n 's/.*buckets //p')
+	want=$(ctl sw -j signal show 6 | jq -c '.[0].buckets')
+	ctl sw signal set 6 buckets "$text"
+	assert_eq "buckets $text" "$want" \
+		"$(ctl sw -j signal show 6 | jq -c '.[0].buckets')"
+}
+
+refusals_name_the_attribute() {
+	local before
+
+	mkns sw
+	ip -n "sw-$$" link add name port1 type dummy
+	port_add sw port1 capacity 10mbit
+	before=$(state sw)
+	assert_refused 2 'compact-tpid' ctl sw domain set compact-tpid 0x0800
+	assert_refused 2 'expanded-tpid' ctl sw domain set expanded-tpid 0x100
+	assert_refused 2 'tpid' ctl sw domain set compact-tpid 0x88a8
+	assert_refused 2 'tpid' ctl sw domain set expanded-tpid 0x9900
+	assert_refused 2 'interval' ctl sw port set dev port1 interval 9us
+	assert_refused 2 'interval' ctl sw port set dev port1 interval 11s
+	assert_refused 2 'alpha' ctl sw port set dev port1 alpha 0.0001
+	assert_refused 2 'overhead' ctl sw port set dev port1 overhead 1025
+	assert_refused 2 'lm' ctl sw port set dev port1 lm nowhere=1
+	assert_refused 2 'signal' ctl sw signal del 9
+	assert_refused 2 'lo.*Ethernet' ctl sw port add dev lo
+	assert_refused 2 'nope0' ctl sw port add dev nope0
+	assert_refused 2 'port' ctl sw port del dev lo
+	assert_eq "state" "$before" "$(state sw)"
+}
+
+json_schema() {
+	mktransit
+	ctl sw -j domain show | json '(.digest | test("^[0-9a-f]{16}$")) and
+		(.compact_tpid == "0x9900") and (.expanded_tpid == "0xccdd") and
+		(.software_assist | type == "boolean") and (.ports == 2) and
+		(.version | type == "string")'
+	ctl sw -j signal show | json 'length == 4 and all(.[];
+		(.t | type == "number") and (.source | type == "string") and
+		(.aggregate | type == "string") and (.buckets | length == 31) and
+		(.base == 0) and (.step > 0)) and
+		map(.name) == ["min(abw)", "min(abwc)", "max(pd)", "max(nqd)"]'
+	ctl sw -j lm show | json 'all(.[]; .t == null and
+		(.format | IN("compact", "expanded")) and
+		all(.fields[]; (.name | type == "string") and .bits >= 1))'
+	ctl sw -j port show | json 'length == 2 and all(.[];
+		(.ifname | type == "string") and (.ifindex > 0) and
+		(.operational == true) and (.qdiscs == 1) and
+		(.capacity_bps | type == "number") and
+		(.capacity_source == "user") and
+		(.estimator == "raw") and (.interval_ns == 10000) and
+		all(.util_bps, .abw_bps, .abwc_ppm, .pd_last_ns, .pd_max_ns,
+			.nqd_ns, .overhead_bytes; type == "number") and
+		(.lm | type == "object") and (.ingress == "trust") and
+		(.egress == "keep") and (.unknown == "pass") and
+		(.update == true) and
+		(.stats | [.tagged, .updated, .passed, .stripped,
+			.unknown_signal, .malformed, .skipped_mtu,
+			.skipped_nomem, .untagged, .carried, .dropped, .bits] |
+			all(type == "number")) and
+		(.signals | length == 8) and all(.signals[];
+			(.t | type == "number") and (.name | type == "string") and
+			(.format | IN("compact", "expanded")) and
+			((.s | type) == (if .t < 2 then "number" else "null" end)) and
+			(.lm | type == "number")))'
+	ip -n "sw-$$" link add name unknown0 type dummy
+	port_add sw unknown0 capacity auto
+	ctl sw -j port show dev unknown0 | json '.[0] | .capacity_bps == null and
+		.capacity_source == "unknown" and .abw_bps == null and
+		.abwc_ppm == null'
+	ctl sw -j doctor | json 'all(.[]; (.status | IN("OK", "WARN", "FAIL")) and
+		(.check | type == "string") and (.message | type == "string"))'
+	ctl sw -j -p port show | json 'length == 3'
+	ctl sw -j port show | json '. == .'
+	mkns h3
+	assert_eq "no ports" "[]" "$(ctl h3 -j port show)"
+}
+
+round_trip() {
+	local file=$_csig_tmp/profile first second
+
+	mkns sw h2
+	ctl sw domain set compact-tpid 0x88b5 expanded-tpid 0x88b6
+	ctl sw signal set 9 source pd aggregate sum buckets 1ms,2ms step 5us
+	ctl sw signal del 3
+	ctl sw lm set signal all format compact fields stage:3,dir:2,speed:2
+	ctl sw lm set signal 1 format expanded fields ttl:8,stage:3,dir:2
+	ctl sw lm set signal all format expanded fields none
+	first=$(digest sw)
+	ctl sw domain export >"$file"
+	json '.compact_tpid == "0x88b5"' <"$file"
+	[ "$(digest h2)" != "$first" ] || fail "h2 has the profile already"
+	ctl h2 domain import - <"$file"
+	assert_eq "digest" "$first" "$(digest h2)"
+	assert_eq "profile" "$(cat "$file")" "$(ctl h2 domain export)"
+	# A preset keeps TPIDs and layouts.
+	ctl h2 domain preset appendix-a scale-rate 1/10000 scale-time 1000
+	ctl h2 -j domain show | json '.compact_tpid == "0x88b5"'
+	assert_eq "layouts" "$(ctl sw -j lm show)" "$(ctl h2 -j lm show)"
+	ctl h2 -j signal show 0 | json '.[0].buckets == [100000, 500000, 1000000,
+		2000000, 5000000, 7500000, 9000000] and .[0].step == 800'
+	ctl h2 -j signal show 2 | json '.[0].buckets[0] == 10000000'
+	ctl h2 domain set preset default compact-tpid 0x9900
+	ctl h2 -j signal show 0 | json '.[0].buckets[0] == 100000000'
+	ctl h2 domain import "$file"
+	second=$(digest h2)
+	assert_eq "digest again" "$first" "$second"
+}
+
+import_is_checked() {
+	local file=$_csig_tmp/profile before n=0 key change
+
+	mkns sw
+	ctl sw domain export >"$file"
+	before=$(state sw)
+	while IFS='|' read -r key change; do
+		n=$((n + 1))
+		jq "del(.digest) | $change" "$file" >"$file.bad"
+		assert_refused 2 "$key" ctl sw domain import "$file.bad"
+		assert_eq "after: $change" "$before" "$(state sw)"
+	done <<-'EOF'
+	compact_tpid|del(.compact_tpid)
+	compact_tpid|.compact_tpid = "0x0800"
+	compact_tpid|.compact_tpid = 39168
+	expanded_tpid|.expanded_tpid = .compact_tpid
+	software_assist|.software_assist = 1
+	frob|.frob = 1
+	signals\[0\].frob|.signals[0].frob = 1
+	signals\[1\].source|.signals[1].source = "load"
+	signals\[1\].t|.signals[1].t = 16
+	signals\[1\].t|.signals[1].t = -1
+	signals\[1\].step|.signals[1].step = 0.5
+	signals\[1\]|.signals[1].step = 0
+	signals\[1\].step|.signals[1].step = 8796093022208
+	signals\[1\].base|.signals[1].base = 4611686018427387904
+	signals\[1\]: signal 0|.signals[1].t = 0
+	signals\[2\].buckets\[3\]|.signals[2].buckets[3] = 1
+	signals\[2\].buckets|.signals[2].buckets = []
+	signals\[2\].buckets|.signals[2].buckets += [20000000]
+	layouts\[0\].fields\[0\]|.layouts[0].fields[0].bits = 17
+	layouts\[0\]|.layouts[0].fields[0].bits = 9
+	layouts\[0\].format|.layouts[0].format = "wide"
+	layouts\[1\]|.layouts[1] = .layouts[0]
+	signals|.signals = {}
+	the file|[]
+	EOF
+	assert_ge "cases" 20 "$n"
+	jq '.signals[0].step = 16000000' "$file" >"$file.bad"
+	assert_refused 2 "digest" ctl sw domain import "$file.bad"
+	head -c 200 "$file" >"$file.bad"
+	assert_refused 2 "not JSON" ctl sw domain import "$file.bad"
+	assert_refused 2 "nowhere" ctl sw domain import "$_csig_tmp/nowhere"
+	assert_eq "state" "$before" "$(state sw)"
+	jq 'del(.digest) | .signals[0].step = 16000000' "$file" |
+		ctl sw domain import -
+	ctl sw -j signal show 0 | json '.[0].step == 16000000'
+}
+
+capture_decodes() {
+	local out=$_csig_tmp/out err=$_csig_tmp/err names=$_csig_tmp/names pid
+
+	mktransit
+	ctl sw lm set signal all format compact fields stage:3,port:4
+	ctl sw lm set signal all format expanded fields device:10,port:6
+	ctl sw port set dev port2 lm stage=2,port=5,device=33
+	ctl h2 domain import - <<<"$(ctl sw domain export)"
+	cat >"$names" <<-'EOF'
+	# what the fields stand for
+	stage=2,port=5   leaf3/eth5
+	device=33        spine33
+	EOF
+	ctl h2 -j capture dev v1 count 4 names "$names" >"$out" 2>"$err" &
+	pid=$!
+	wait_for 10 capturing h2
+	frames send "h1-$$/v0" "ip:192.0.2.1>192.0.2.2 udp:100"
+	frames send "h1-$$/v0" "c:0.31.0 ip:192.0.2.1>192.0.2.2 udp:100"
+	frames send "h1-$$/v0" "q:7 e:0.0xfffff.0 ip:2001:db8::1>2001:db8::2 tcp:9"
+	frames send "h1-$$/v0" "c:1.3.127 type:88b5 fill:50"
+	frames send "h1-$$/v0" "c:6.3.127.1 mpls:16 ip:192.0.2.1>192.0.2.2 udp:1"
+	wait "$pid" || fail "capture: status $? $(cat "$err")"
+	json 'length == 4' <"$out"
+	json '.[0] | .src == "192.0.2.1" and .dst == "192.0.2.2" and
+		(.sport | type == "number") and .protocol == 17 and
+		.format == "compact" and .t == 0 and .signal == "min(abw)" and
+		.s == 24 and .value_min == 100000000000 and
+		.value_max == 125000000000 and .unit == "bps" and
+		.lm_fields == {"stage": 2, "port": 5} and
+		.bottleneck == "leaf3/eth5" and .time_ns > 1000000000000000000' <"$out"
+	json '.[1] | .src == "2001:db8::1" and .protocol == 6 and
+		.format == "expanded" and .vlans == 1 and .s == 13750 and
+		.value_min == 110000000000 and
+		.lm_fields == {"device": 33, "port": 5} and
+		.bottleneck == "spine33"' <"$out"
+	json '.[2] | .protocol == null and .src == "02:00:00:00:00:01" and
+		.sport == null and .signal == "min(abwc)" and .s == 3 and
+		.value_min == 20000 and .lm == 127 and .bottleneck == null' <"$out"
+	json '.[3] | .signal == null and .value_min == null and .r == 1 and
+		.src == "192.0.2.1" and .t == 6' <"$out"
+	grep -q '5 packets: 4 tagged, 1 untagged, 0 malformed' "$err" ||
+		fail "summary: $(cat "$err")"
+}
+
+capture_text_and_interrupt() {
+	local out=$_csig_tmp/out err=$_csig_tmp/err pid
+
+	mktransit
+	csigctl -n "h2-$$" capture v1 direction in >"$out" 2>"$err" &
+	pid=$!
+	wait_for 10 capturing h2
+	frames send "h1-$$/v0" "c:0.31.0 ip:192.0.2.1>192.0.2.2 udp:100"
+	# Each line is written at once.
+	wait_for 10 test -s "$out" || fail "no line"
+	kill -INT "$pid"
+	wait "$pid" || fail "status $? after Ctrl-C"
+	grep -E '^[0-9:.]+ 192.0.2.1:[0-9]+ > 192.0.2.2:[0-9]+ compact T0 min\(abw\) S 24 100Gbit..125Gbit lm 9 port=9$' \
+		"$out" || fail "line: $(cat "$out")"
+	assert_eq "lines" 1 "$(wc -l <"$out")"
+	grep -q '1 tagged' "$err" || fail "summary: $(cat "$err")"
+	csigctl -n "h2-$$" -j capture v1 >"$out" 2>"$err" &
+	pid=$!
+	wait_for 10 capturing h2
+	frames send "h1-$$/v0" "c:0.31.0"
+	frames send "h1-$$/v0" "c:0.31.0 c:0.31.0"
+	wait_for 10 grep -q '"t"' "$out"
+	kill -INT "$pid"
+	wait "$pid" || fail "status $? after Ctrl-C"
+	json 'length == 1' <"$out"
+	assert_refused 2 'nope0' ctl h2 capture dev nope0
+	assert_refused 2 'lo' ctl h2 capture dev nope0 names /nonexistent/lo
+}
+
+# A pcap file of these frames, at 1.000002 s
+pcap() { # HEX...
+	python3 -c '
+import struct, sys
+out = sys.stdout.buffer
+out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+for f in map(bytes.fromhex, sys.argv[1:]):
+    out.write(struct.pack("<IIII", 1, 2, len(f), len(f)) + f)' "$@"
+}
+
+capture_file() {
+	local file=$_csig_tmp/x.pcap
+
+	mkns h2
+	pcap "$(frames build "c:1.5.3 ip:192.0.2.1>192.0.2.2 udp:50")" \
+		"$(frames build "q:1 e:2.100.77 udp:50")" \
+		"$(frames build "c:1.5.3 c:1.5.3")" \
+		"$(frames build "udp:50")" 020000000002 >"$file"
+	ctl h2 -j capture file "$file" >"$_csig_tmp/out" 2>"$_csig_tmp/err"
+	json 'length == 2 and .[0].s == 5 and .[0].time_ns == 1000002000 and
+		.[1].value_min == 12800 and .[1].value_max == 12928' <"$_csig_tmp/out"
+	grep -q '5 packets: 2 tagged, 1 untagged, 2 malformed' "$_csig_tmp/err" ||
+		fail "$(cat "$_csig_tmp/err")"
+	ctl h2 domain export |
+		jq 'del(.digest) | .compact_tpid = "0x88b5"' >"$_csig_tmp/profile"
+	ctl h2 -j capture file "$file" profile "$_csig_tmp/profile" 2>/dev/null |
+		json 'length == 1 and .[0].format == "expanded"'
+	head -c 30 "$file" >"$file.cut"
+	assert_refused 2 'truncated|bytes' ctl h2 capture file "$file.cut"
+}
+
+# The monitor may not be listening yet: set until it has said something.
+provoke() { # NS DEV FILE
+	port_set "$1" "$2" overhead 38
+	[ -s "$3" ]
+}
+
+monitor_prints_events() {
+	local out=$_csig_tmp/out pid
+
+	mktransit
+	csigctl -n "sw-$$" -j monitor >"$out" &
+	pid=$!
+	wait_for 10 provoke sw port1 "$out" || fail "no event"
+	ctl sw domain set compact-tpid 0x88b5
+	ip -n "sw-$$" link add name extra0 type dummy
+	port_add sw extra0 capacity 5mbit
+	ctl sw port del dev extra0
+	ctl sw domain set compact-tpid 0x9900
+	frames send "h1-$$/v0" "c:0.31.0"
+	wait_for 10 grep -q '"bottleneck"' "$out" || fail "$(cat "$out")"
+	kill -INT "$pid"
+	wait "$pid" || fail "status $? after Ctrl-C"
+	jq -s . <"$out" | json 'all(.[]; .time_ns > 0) and
+		any(.[]; .event == "domain" and .compact_tpid == "0x88b5") and
+		any(.[]; .event == "port" and .ifname == "extra0" and
+			.capacity_bps == 5000000) and
+		any(.[]; .event == "port-del" and .ifname == "extra0") and
+		any(.[]; .event == "bottleneck" and .ifname == "port2" and
+			.t == 0 and .format == "compact" and .s == 24 and
+			.lm == 9 and .updated >= 1)'
+	: >"$out"
+	csigctl -n "sw-$$" monitor count 1 >"$out" &
+	pid=$!
+	wait_for 10 provoke sw port1 "$out" || fail "no event"
+	wait "$pid"
+	assert_eq "lines" 1 "$(wc -l <"$out")"
+	grep -q ' port port1 capacity 220Gbit ' "$out" || fail "$(cat "$out")"
+}
+
+doctor_finds() {
+	mkns sw h2
+	mkveth sw port1 01 h2 v1 02
+	ctl sw doctor | grep -q 'WARN *ports' || fail "no warning without ports"
+	port_add sw port1
+	ctl sw doctor digest "$(digest sw)" profile <(ctl sw domain export) ||
+		fail "it is not well: $(ctl sw doctor)"
+	ctl sw -j doctor | json 'any(.[]; .check == "btf") and
+		any(.[]; .check == "version" and .status == "OK") and
+		any(.[]; .check == "mtu" and .dev == "port1" and .status == "WARN")'
+	assert_refused 2 'FAIL *digest' ctl sw doctor digest 0123456789abcdef
+	ctl h2 domain set compact-tpid 0x88b5
+	assert_refused 2 'FAIL *digest' \
+		ctl sw doctor profile <(ctl h2 domain export)
+	ip -n "sw-$$" link set dev port1 mtu 1600
+	ctl sw -j doctor | json 'all(.[]; .check != "mtu")'
+	ip -n "sw-$$" link add name dummy0 type dummy
+	port_add sw dummy0
+	ctl sw -j doctor | json 'any(.[]; .check == "capacity" and
+		.dev == "dummy0" and .status == "WARN")'
+	tc -n "sw-$$" filter del dev port1 ingress
+	ctl sw -j doctor | json 'any(.[]; .check == "ingress" and
+		.dev == "port1" and .status == "WARN")'
+	tc -n "sw-$$" qdisc del dev port1 root
+	assert_refused 2 'FAIL *operational port1' ctl sw doctor
+}
+
+batch() {
+	local file=$_csig_tmp/batch
+
+	mkns sw
+	ip -n "sw-$$" link add name port1 type dummy
+	cat >"$file" <<-'EOF'
+	# a comment, an empty line
+
+	port add dev port1 capacity 10mbit	# and a comment
+	lm set signal all format "compact" fields 'port:5'
+	port set dev port1 lm port=3
+	EOF
+	ctl sw -b "$file"
+	ctl sw -j port show dev port1 | json '.[0].lm.port == 3'
+	printf '%s\n' "port set dev port1 lm port=4" "port set dev port1 frob" \
+		"port set dev port1 lm port=5" >"$file"
+	assert_refused 1 "batch:2: .*frob" ctl sw -b "$file"
+	assert_eq "stopped" 4 "$(port_get sw port1 lm.port)"
+	assert_refused 1 "batch:2: .*frob" ctl sw -force -b "$file"
+	assert_eq "went on" 5 "$(port_get sw port1 lm.port)"
+	assert_refused 2 "port add|already" ctl sw -b - <<<"port add dev port1"
+	ctl sw -j -b - <<<"domain show
+port show" | jq -s . | json 'length == 2 and .[1][0].ifname == "port1"'
+	assert_refused 1 "quote" ctl sw -b - <<<'port "show'
+	assert_refused 2 "nowhere" ctl sw -b "$_csig_tmp/nowhere"
+}
+
+everybody_reads() {
+	local user="setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all"
+
+	mkns sw
+	ip -n "sw-$$" link add name port1 type dummy
+	port_add sw port1 capacity 10mbit
+	# shellcheck disable=SC2086
+	nsx sw $user csigctl -j port show | json 'length == 1'
+	# shellcheck disable=SC2086
+	nsx sw $user csigctl domain export | json '.digest'
+	# shellcheck disable=SC2086
+	assert_refused 2 'permitted' nsx sw $user csigctl port set dev port1 capacity 1mbit
+	# shellcheck disable=SC2086
+	assert_refused 2 'permitted' nsx sw $user csigctl domain preset default
+	assert_eq "capacity" 10000000 "$(port_get sw port1 capacity_bps)"
+}
+
+output_is_lost() {
+	mkns sw
+	assert_refused 2 'cannot write' \
+		bash -c "csigctl -n sw-$$ signal show >/dev/full"
+	assert_refused 2 'cannot write' \
+		bash -c "csigctl -n sw-$$ -j signal show >/dev/full"
+}
+
+many_ports() {
+	local n=2000 i start ms
+
+	mkns sw
+	for ((i = 0; i < n; i++)); do
+		echo "link add name d$i type dummy"
+	done | ip -n "sw-$$" -batch -
+	for ((i = 0; i < n; i++)); do
+		echo "port add dev d$i capacity 10mbit"
+	done | ctl sw -b -
+	ctl sw -j port show | json "length == $n and
+		(map(.ifname) | unique | length) == $n"
+	start=$(date +%s%N)
+	ctl sw port show >/dev/null
+	ms=$((($(date +%s%N) - start) / 1000000))
+	diag "dump of $n ports: $ms ms"
+	# Emulated machines are some ten times slower than the second that is allowed.
+	assert_le "milliseconds" $((10000 * CSIG_TIME_SCALE)) "$ms"
+	# A list that changes is read again or refused, never cut.
+	while :; do
+		ctl sw port del dev d0
+		port_add sw d0 capacity 10mbit
+	done 2>/dev/null &
+	for i in 1 2 3; do
+		if ctl sw -j port show >"$_csig_tmp/out" 2>"$_csig_tmp/err"; then
+			json "length >= $n - 1" <"$_csig_tmp/out"
+		else
+			grep -q 'changed' "$_csig_tmp/err" || fail "$(cat "$_csig_tmp/err")"
+			[ ! -s "$_csig_tmp/out" ] || fail "part of a list was shown"
+		fi
+	done
+}
+
+# The kernel would load the module by itself; this time it can't.
+without_module() {
+	local modprobe command
+
+	modprobe=$(cat /proc/sys/kernel/modprobe)
+	# shellcheck disable=SC2064
+	trap "rc=\$?; echo '$modprobe' >/proc/sys/kernel/modprobe; modprobe csig
+		(exit \$rc); _lib_leave_test" EXIT
+	wait_for 30 _lib_rmmod
+	echo >/proc/sys/kernel/modprobe
+	for command in "domain show" "domain export" "signal show" "lm show" \
+		"port show" "port set dev lo update on" "port add dev lo" \
+		"port del dev lo" "monitor" "signal del 1" \
+		"lm set signal all format compact fields a:1" \
+		"domain set compact-tpid 0x9900"; do
+		# shellcheck disable=SC2086
+		assert_refused 2 'module is not loaded; try: modprobe csig' \
+			csigctl $command
+		# shellcheck disable=SC2086
+		assert_eq "lines" 1 "$(csigctl $command 2>&1 | wc -l)"
+	done
+	assert_refused 2 'FAIL *module: .*modprobe csig' csigctl doctor
+	# Files can still be read.
+	pcap "$(frames build "c:1.5.3")" >"$_csig_tmp/x.pcap"
+	csigctl -j capture file "$_csig_tmp/x.pcap" 2>"$_csig_tmp/err" |
+		json '.[0].signal == "min(abwc)"'
+	grep -q 'default profile' "$_csig_tmp/err"
+}
+
+version_and_completion() {
+	local words
+
+	assert_eq "version" "csigctl $(modinfo -F version csig)" "$(csigctl -V)"
+	# shellcheck disable=SC2016
+	words=$(bash -c '
+		. /usr/share/bash-completion/completions/csigctl 2>/dev/null ||
+			. /usr/local/share/bash-completion/completions/csigctl
+		COMP_WORDS=(csigctl -n x port set dev lo ingress "")
+		COMP_CWORD=8
+		_csigctl
+		echo "${COMPREPLY[*]}"')
+	assert_eq "completion" "trust strip drop" "$words"
+}
+
+ktap_plan 18
+run_test not_numbers "what is not a number is a usage error and nothing is sent"
+run_test unknown_words "errors name the word"
+run_test reads_back "what is set reads back exactly"
+run_test refusals_name_the_attribute "the kernel's refusals name the attribute"
+run_test json_schema "JSON has the keys and types of the manual"
+run_test round_trip "export, import: the same digest"
+run_test import_is_checked "import names the bad key and changes nothing"
+run_test capture_decodes "capture decodes tags, values, places"
+run_test capture_text_and_interrupt "capture writes lines at once and ends well"
+run_test capture_file "capture reads files, with another profile"
+run_test monitor_prints_events "monitor prints every kind of event"
+run_test doctor_finds "doctor finds what is missing"
+run_test batch "batches stop at the first error, or don't"
+run_test everybody_reads "reads for all, writes for CAP_NET_ADMIN"
+run_test output_is_lost "a full disk is an error"
+run_test many_ports "2000 ports"
+run_test without_module "without the module: one clear line"
+run_test version_and_completion "version and completion"
