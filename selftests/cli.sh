@@ -35,87 +35,140 @@ capturing() { # NS
 	[ "$(nsx "$1" cat /proc/net/packet | wc -l)" -gt 1 ]
 }
 
+# Lines "PATTERN | COMMAND" on stdin, all in one batch: each must give one message,
+# with its line's number and the pattern.
+all_refused() { # STATUS NS
+	local status=$1 ns=$2 pattern command n=0 rc=0 cases=$_csig_tmp/cases
+
+	cat >"$cases"
+	sed 's/^[^|]*| *//' "$cases" >"$cases.batch"
+	ctl "$ns" -force -b "$cases.batch" >"$cases.out" 2>"$cases.err" || rc=$?
+	assert_eq "status" "$status" "$rc"
+	assert_eq "output" "" "$(cat "$cases.out")"
+	while IFS='|' read -r pattern command; do
+		n=$((n + 1))
+		sed -n "${n}p" "$cases.err" |
+			grep -q -E "^csigctl: .*batch:$n: .*${pattern% }" ||
+			fail "$command: '${pattern% }' is not in:" \
+				"$(sed -n "${n}p" "$cases.err")"
+	done <"$cases"
+	assert_eq "messages" "$n" "$(wc -l <"$cases.err")"
+}
+
 not_numbers() {
-	local rate before
+	local before set="port set dev port1"
 
 	mkns sw
 	ip -n "sw-$$" link add name port1 type dummy
 	port_add sw port1 capacity 10mbit
 	before=$(state sw)
-	for rate in -1mbit 1e30 "" 1gbits 0x10 1.mbit .5mbit 1,5gbit inf nan 0 \
-		"1 gbit" 18446744073709551616 9999999tbit 1e3 +5mbit "10mbit," \
-		1.5bit mbit 0.0000000000000001tbit; do
-		assert_refused 1 "capacity" \
-			ctl sw port set dev port1 capacity "$rate"
-	done
-	for time in 10 -1us 1e3us 0us "" 5m 1.5ns 99999999999999s us; do
-		assert_refused 1 "interval" \
-			ctl sw port set dev port1 interval "$time"
-	done
-	assert_refused 1 "alpha" ctl sw port set dev port1 alpha 10x
-	assert_refused 1 "overhead" ctl sw port set dev port1 overhead -1
-	assert_refused 1 "overhead" ctl sw port set dev port1 overhead 24b
-	assert_refused 1 "lm" ctl sw port set dev port1 lm port
-	assert_refused 1 "lm" ctl sw port set dev port1 lm port=65536
-	assert_refused 1 "lm" ctl sw port set dev port1 lm port=1,
-	assert_refused 1 "EtherType" ctl sw domain set compact-tpid 65536
-	assert_refused 1 "EtherType" ctl sw domain set compact-tpid 99x
-	assert_refused 1 "scale-rate" ctl sw domain preset default scale-rate 1/0
-	assert_refused 1 "scale-time" ctl sw domain preset default scale-time 0
-	assert_refused 1 "signal" ctl sw signal set 16 source pd aggregate max
-	assert_refused 1 "buckets" ctl sw signal set 1 buckets 5%,4%
-	assert_refused 1 "buckets" ctl sw signal set 1 buckets 5mbit
-	assert_refused 1 "buckets" ctl sw signal set 1 buckets 5%,,6%
-	assert_refused 1 "step" ctl sw signal set 2 step 8mbit
-	assert_refused 1 "7 bits" ctl sw lm set signal all format compact \
-		fields a:4,b:4
-	assert_refused 1 "a:17" ctl sw lm set signal all format expanded \
-		fields a:17
+	all_refused 1 sw <<-EOF
+	"-1mbit" | $set capacity -1mbit
+	"1e30" | $set capacity 1e30
+	capacity | $set capacity ""
+	"1gbits" | $set capacity 1gbits
+	"0x10" | $set capacity 0x10
+	"1.mbit" | $set capacity 1.mbit
+	".5mbit" | $set capacity .5mbit
+	"1,5gbit" | $set capacity 1,5gbit
+	"inf" | $set capacity inf
+	"nan" | $set capacity nan
+	"0" | $set capacity 0
+	"1 gbit" | $set capacity "1 gbit"
+	capacity | $set capacity 18446744073709551616
+	capacity | $set capacity 9223372036854775808
+	capacity | $set capacity 9007199254740992
+	capacity | $set capacity 9999999tbit
+	capacity | $set capacity 99999999999999999999999999999999
+	"1e3" | $set capacity 1e3
+	"[+]5mbit" | $set capacity +5mbit
+	"10mbit," | $set capacity 10mbit,
+	"1.5bit" | $set capacity 1.5bit
+	"mbit" | $set capacity mbit
+	capacity | $set capacity 0.0000000000000001tbit
+	interval "10" | $set interval 10
+	interval | $set interval -1us
+	interval | $set interval 1e3us
+	interval | $set interval 0us
+	interval | $set interval ""
+	interval | $set interval 5m
+	interval | $set interval 1.5ns
+	interval | $set interval 99999999999999s
+	interval | $set interval us
+	alpha "10x" | $set alpha 10x
+	overhead | $set overhead -1
+	overhead | $set overhead 24b
+	lm "port" | $set lm port
+	lm port="65536" | $set lm port=65536
+	lm | $set lm port=1,
+	lm "=1" | $set lm =1
+	EtherType | domain set compact-tpid 65536
+	EtherType | domain set compact-tpid 99x
+	scale-rate "1/0" | domain preset default scale-rate 1/0
+	scale-rate "0" | domain preset default scale-rate 0
+	scale-time "0" | domain preset default scale-time 0
+	signal "16" | signal set 16 source pd aggregate max
+	buckets "4%" | signal set 1 buckets 5%,4%
+	buckets "5mbit" | signal set 1 buckets 5mbit
+	buckets | signal set 1 buckets 5%,,6%
+	buckets "0%" | signal set 1 buckets 0%,6%
+	step "8mbit" | signal set 2 step 8mbit
+	7 bits | lm set signal all format compact fields a:4,b:4
+	7 bits | lm set signal all format compact fields a:3,a:3
+	field "a": bits "17" | lm set signal all format expanded fields a:17
+	EOF
 	assert_eq "state" "$before" "$(state sw)"
 }
 
 unknown_words() {
-	local before
+	local before object
 
 	mkns sw
 	ip -n "sw-$$" link add name port1 type dummy
 	port_add sw port1 capacity 10mbit
 	before=$(state sw)
-	assert_refused 1 '"frob"' csigctl frob
+	all_refused 1 sw <<-'EOF'
+	"frob" | frob
+	"frob" | domain frob
+	"frob" | domain show frob
+	"frob" | domain set frob 1
+	"frob" | domain preset frob
+	nothing | domain set
+	preset | domain set scale-time 5
+	"frob" | signal set 1 source frob
+	aggregate | signal set 9 source pd
+	source | signal set 9 aggregate min
+	"frob" | lm set signal all format frob fields a:1
+	fields | lm set signal all format compact
+	"frob" | port frob
+	"frob" | port set dev port1 frob 1
+	"frob" | port set dev port1 ingress frob
+	"frob" | port set dev port1 estimator frob
+	update.* twice | port set dev port1 update on update off
+	capacity.* needs a value | port set dev port1 capacity
+	alpha | port set dev port1 estimator raw alpha 0.5
+	time-constant | port set dev port1 estimator dre time-constant 1ms
+	interval | port set dev port1 interval 1ms time-constant 1ms
+	nothing | port set dev port1
+	"dev" is missing | port add
+	"a/b" | port add dev a/b
+	qdisc | port set dev port1 qdisc keep
+	"frob" | capture dev port1 frob 1
+	direction "up" | capture dev port1 direction up
+	dev.*missing | capture count 1
+	"frob" | monitor frob
+	"frob" | doctor frob
+	"123" | doctor digest 123
+	EOF
+	assert_eq "state" "$before" "$(state sw)"
 	assert_refused 1 '"-frob"' csigctl -frob
 	assert_refused 1 'needs a value' csigctl -n
-	assert_refused 1 '"frob"' ctl sw domain frob
-	assert_refused 1 '"frob"' ctl sw domain show frob
-	assert_refused 1 '"frob"' ctl sw domain set frob 1
-	assert_refused 1 '"frob"' ctl sw domain preset frob
-	assert_refused 1 'preset' ctl sw domain set scale-time 5
-	assert_refused 1 '"frob"' ctl sw signal set 1 source frob
-	assert_refused 1 'aggregate' ctl sw signal set 9 source pd
-	assert_refused 1 '"frob"' ctl sw lm set signal all format frob fields a:1
-	assert_refused 1 'fields' ctl sw lm set signal all format compact
-	assert_refused 1 '"frob"' ctl sw port set dev port1 frob 1
-	assert_refused 1 '"frob"' ctl sw port set dev port1 ingress frob
-	assert_refused 1 '"frob"' ctl sw port set dev port1 estimator frob
-	assert_refused 1 'twice' ctl sw port set dev port1 update on update off
-	assert_refused 1 'needs a value' ctl sw port set dev port1 capacity
-	assert_refused 1 'alpha' ctl sw port set dev port1 estimator raw alpha 0.5
-	assert_refused 1 'time-constant' \
-		ctl sw port set dev port1 estimator dre time-constant 1ms
-	assert_refused 1 'nothing' ctl sw port set dev port1
-	assert_refused 1 'dev' ctl sw port add
-	assert_refused 1 'qdisc' ctl sw port set dev port1 qdisc keep
-	assert_refused 1 '"frob"' ctl sw capture dev port1 frob 1
-	assert_refused 1 '"frob"' ctl sw monitor frob
-	assert_refused 1 '"frob"' ctl sw doctor frob
-	assert_refused 1 'hex' ctl sw doctor digest 123
-	assert_eq "state" "$before" "$(state sw)"
-	# One line each, and help for every object
-	assert_eq "lines" 1 "$(csigctl frob 2>&1 | wc -l)"
+	assert_refused 1 'Usage' csigctl
+	assert_refused 2 'no-such-ns' csigctl -n no-such-ns port show
 	for object in domain signal lm port capture monitor doctor; do
 		csigctl "$object" help | grep -q "^Usage: csigctl $object" ||
 			fail "$object help"
 	done
-	assert_refused 2 'no-such-ns' csigctl -n no-such-ns port show
 }
 
 reads_back() {
@@ -182,19 +235,24 @@ refusals_name_the_attribute() {
 	ip -n "sw-$$" link add name port1 type dummy
 	port_add sw port1 capacity 10mbit
 	before=$(state sw)
-	assert_refused 2 'compact-tpid' ctl sw domain set compact-tpid 0x0800
-	assert_refused 2 'expanded-tpid' ctl sw domain set expanded-tpid 0x100
-	assert_refused 2 'tpid' ctl sw domain set compact-tpid 0x88a8
-	assert_refused 2 'tpid' ctl sw domain set expanded-tpid 0x9900
-	assert_refused 2 'interval' ctl sw port set dev port1 interval 9us
-	assert_refused 2 'interval' ctl sw port set dev port1 interval 11s
-	assert_refused 2 'alpha' ctl sw port set dev port1 alpha 0.0001
-	assert_refused 2 'overhead' ctl sw port set dev port1 overhead 1025
-	assert_refused 2 'lm' ctl sw port set dev port1 lm nowhere=1
-	assert_refused 2 'signal' ctl sw signal del 9
-	assert_refused 2 'lo.*Ethernet' ctl sw port add dev lo
-	assert_refused 2 'nope0' ctl sw port add dev nope0
-	assert_refused 2 'port' ctl sw port del dev lo
+	all_refused 2 sw <<-'EOF'
+	compact-tpid | domain set compact-tpid 0x0800
+	expanded-tpid | domain set expanded-tpid 0x100
+	compact-tpid | domain set compact-tpid 0x88a8
+	expanded-tpid | domain set expanded-tpid 0x9900
+	config.interval | port set dev port1 interval 9us
+	config.interval | port set dev port1 interval 11s
+	config.alpha | port set dev port1 alpha 0.0001
+	config.overhead | port set dev port1 overhead 1025
+	nowhere | port set dev port1 lm nowhere=1
+	config.lm | port set dev port1 lm ttl=1
+	signal.t | signal del 9
+	lo: not an Ethernet device | port add dev lo
+	nope0 | port add dev nope0
+	lo: .*no port | port del dev lo
+	lo: .*no port | port show dev lo
+	lo: .*no port | port set dev lo update on
+	EOF
 	assert_eq "state" "$before" "$(state sw)"
 }
 
@@ -284,17 +342,16 @@ import_is_checked() {
 	before=$(state sw)
 	while IFS='|' read -r key change; do
 		n=$((n + 1))
-		jq "del(.digest) | $change" "$file" >"$file.bad"
-		assert_refused 2 "$key" ctl sw domain import "$file.bad"
-		assert_eq "after: $change" "$before" "$(state sw)"
-	done <<-'EOF'
+		jq "del(.digest) | $change" "$file" >"$file.$n"
+		echo "$file.$n: $key | domain import $file.$n"
+	done >"$file.cases" <<-'EOF'
 	compact_tpid|del(.compact_tpid)
 	compact_tpid|.compact_tpid = "0x0800"
 	compact_tpid|.compact_tpid = 39168
 	expanded_tpid|.expanded_tpid = .compact_tpid
 	software_assist|.software_assist = 1
 	frob|.frob = 1
-	signals\[0\].frob|.signals[0].frob = 1
+	frob: is not known in signals\[0\]|.signals[0].frob = 1
 	signals\[1\].source|.signals[1].source = "load"
 	signals\[1\].t|.signals[1].t = 16
 	signals\[1\].t|.signals[1].t = -1
@@ -313,12 +370,12 @@ import_is_checked() {
 	signals|.signals = {}
 	the file|[]
 	EOF
-	assert_ge "cases" 20 "$n"
-	jq '.signals[0].step = 16000000' "$file" >"$file.bad"
-	assert_refused 2 "digest" ctl sw domain import "$file.bad"
-	head -c 200 "$file" >"$file.bad"
-	assert_refused 2 "not JSON" ctl sw domain import "$file.bad"
-	assert_refused 2 "nowhere" ctl sw domain import "$_csig_tmp/nowhere"
+	jq '.signals[0].step = 16000000' "$file" >"$file.digest"
+	echo "digest | domain import $file.digest" >>"$file.cases"
+	head -c 200 "$file" >"$file.cut"
+	echo "not JSON | domain import $file.cut" >>"$file.cases"
+	echo "nowhere | domain import $_csig_tmp/nowhere" >>"$file.cases"
+	all_refused 2 sw <"$file.cases"
 	assert_eq "state" "$before" "$(state sw)"
 	jq 'del(.digest) | .signals[0].step = 16000000' "$file" |
 		ctl sw domain import -
@@ -582,7 +639,7 @@ many_ports() {
 
 # The kernel would load the module by itself; this time it can't.
 without_module() {
-	local modprobe command
+	local modprobe
 
 	modprobe=$(cat /proc/sys/kernel/modprobe)
 	# shellcheck disable=SC2064
@@ -590,17 +647,22 @@ without_module() {
 		(exit \$rc); _lib_leave_test" EXIT
 	wait_for 30 _lib_rmmod
 	echo >/proc/sys/kernel/modprobe
-	for command in "domain show" "domain export" "signal show" "lm show" \
-		"port show" "port set dev lo update on" "port add dev lo" \
-		"port del dev lo" "monitor" "signal del 1" \
-		"lm set signal all format compact fields a:1" \
-		"domain set compact-tpid 0x9900"; do
-		# shellcheck disable=SC2086
-		assert_refused 2 'module is not loaded; try: modprobe csig' \
-			csigctl $command
-		# shellcheck disable=SC2086
-		assert_eq "lines" 1 "$(csigctl $command 2>&1 | wc -l)"
-	done
+	mkns sw
+	sed 's/^/the csig module is not loaded; try: modprobe csig | /' <<-'EOF' |
+	domain show
+	domain export
+	signal show
+	lm show
+	port show
+	port set dev lo update on
+	port add dev lo
+	port del dev lo
+	monitor
+	signal del 1
+	lm set signal all format compact fields a:1
+	domain set compact-tpid 0x9900
+	EOF
+		all_refused 2 sw
 	assert_refused 2 'FAIL *module: .*modprobe csig' csigctl doctor
 	# Files can still be read.
 	pcap "$(frames build "c:1.5.3")" >"$_csig_tmp/x.pcap"
