@@ -52,11 +52,12 @@ if [ -f "$work/files" ]; then
 	gone=$(comm -23 "$work/files" "$work/files.new")
 	if [ -n "$gone" ]; then
 		(cd "$work/src" && xargs -d '\n' rm -f <<<"$gone")
-		changed+=$gone
+		changed+=$'\n'$gone
 	fi
 fi
 mv "$work/files.new" "$work/files"
-[ -n "$changed" ] || [ ! -f "$work/built" ] || exit 0
+# The tests are scripts: nothing to compile for them.
+! grep -qvE '^(selftests/|$)' <<<"$changed" && [ -f "$work/built" ] && exit 0
 rm -f "$work/built"
 [ "${1:-}" != --sync-only ] || exit 0
 kver=$(cat "$kernel/kver")
