@@ -106,11 +106,13 @@ on_exit() { # COMMAND: run at exit, however the script ends
 on_exit :
 
 step() { # LOG TEXT COMMAND...: run it with a line of progress and a log
-	local log=$1 text=$2 start=$SECONDS pid next=15 status=0
+	local log=$1 text=$2 start=$SECONDS pid next=15 status=0 every=15
 
 	shift 2
 	mkdir -p "$(dirname "$log")"
 	say "  $text ..."
+	# A terminal gets a clock, a log a line now and then.
+	[ ! -t 2 ] || [ -n "$V" ] || every=1 next=1
 	if [ -n "$V" ]; then
 		"$@" </dev/null > >(tee "$log" >&2) 2>&1 &
 	else
@@ -120,8 +122,9 @@ step() { # LOG TEXT COMMAND...: run it with a line of progress and a log
 	children+=("$pid")
 	while kill -0 "$pid" 2>/dev/null; do
 		if [ $((SECONDS - start)) -ge $next ]; then
+			[ $every != 1 ] || printf '\033[A\033[K' >&2
 			say "  $text ... $((SECONDS - start)) s"
-			next=$((next + 15))
+			next=$((SECONDS - start + every))
 		fi
 		sleep 0.2
 	done
@@ -134,6 +137,7 @@ step() { # LOG TEXT COMMAND...: run it with a line of progress and a log
 		say "the whole log: $log"
 		return $status
 	fi
+	[ $every != 1 ] || printf '\033[A\033[K' >&2
 	say "  $text: $((SECONDS - start)) s"
 }
 
