@@ -49,7 +49,7 @@ def spec_path():
 class Spec:
     def __init__(self):
         with open(spec_path()) as f:
-            y = yaml.safe_load(f)
+            y = yaml.load(f, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         self.sets = {}
         for s in y["attribute-sets"]:
             attrs = {}

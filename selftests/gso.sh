@@ -71,6 +71,11 @@ offload() { # FEATURE on|off...: on all devices of the path
 	done
 }
 
+# What the devices came with
+defaults() {
+	offload tx on sg on tso on gso on gro off tx-udp-segmentation on
+}
+
 csum_errors() {
 	nsx b cat /proc/net/snmp |
 		awk '$1 == "Tcp:" && ++n == 2 { print $16 }'
@@ -105,7 +110,7 @@ all_formats() { # WHAT
 }
 
 default_offload() {
-	path
+	defaults
 	all_formats "all offloads"
 	assert_ge "the bridge updated" 1 "$(port_stat s out0 updated)"
 	assert_ge "the router carried" 1 "$(port_stat r out0 carried)"
@@ -113,32 +118,32 @@ default_offload() {
 }
 
 no_tso() {
-	path
+	defaults
 	offload tso off
 	all_formats "TSO off"
 }
 
 no_gso() {
-	path
+	defaults
 	offload tso off gso off
 	all_formats "GSO off"
 }
 
 no_csum() {
-	path
+	defaults
 	offload tx off
 	all_formats "checksum offload off"
 }
 
 no_sg() {
-	path
+	defaults
 	offload sg off
 	push expanded
 	both_families "scatter-gather off"
 }
 
 with_gro() {
-	path
+	defaults
 	offload gro on
 	push compact
 	both_families "GRO on"
@@ -150,7 +155,7 @@ with_gro() {
 odd_sizes() {
 	local mss size
 
-	path
+	defaults
 	offload tso off
 	for f in compact expanded; do
 		push $f
@@ -168,7 +173,7 @@ odd_sizes() {
 big_tcp() {
 	local n
 
-	path
+	defaults
 	for n in a:eth0 s:in0 s:out0 r:in0 r:out0 b:eth0; do
 		ip -n "$(ns "${n%:*}")" link set dev "${n#*:}" gso_max_size 150000 \
 			gro_max_size 150000 gso_ipv4_max_size 150000 \
@@ -182,7 +187,7 @@ big_tcp() {
 
 # UDP super-packets: each datagram is tagged.
 udp_gso() {
-	path
+	defaults
 	offload tso off tx-udp-segmentation off
 	tc -n "$(ns a)" filter add dev eth0 egress pref 3 protocol ip flower ip_proto udp \
 		action csig push format compact signal abw
@@ -193,6 +198,7 @@ udp_gso() {
 }
 
 ktap_plan 9
+path
 run_test default_offload "all offloads, IPv4 and IPv6, both formats"
 run_test no_tso "TSO off: the kernel segments"
 run_test no_gso "GSO off"

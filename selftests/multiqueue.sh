@@ -41,7 +41,7 @@ sum_of_queues() {
 
 	pair
 	under_mq capacity 100mbit estimator raw interval 1s
-	assert_eq "qdiscs of the port" $queues "$(port_raw a eth0 .state.qdiscs)"
+	assert_eq "qdiscs of the port" $queues "$(port_get a eth0 qdiscs)"
 	assert_eq "ports" 1 "$(ctl a -j port show | jq length)"
 	pace_start "from=$(ns a),to=$(ns b),addr=10.0.0.2,ports=32,size=1000,rate=$rate"
 	sleep 1.5	# the first whole window
@@ -73,11 +73,11 @@ come_and_go() {
 		tc -n "$(ns a)" qdisc del dev eth0 parent "1:$i" handle "1$i:"
 		[ $i = $queues ] ||
 			assert_eq "qdiscs left" $((queues - i)) \
-				"$(port_raw a eth0 .state.qdiscs)"
+				"$(port_get a eth0 qdiscs)"
 	done
 	assert_eq "ports without a qdisc" 0 "$(ctl a -j port show | jq length)"
 	under_mq capacity 100mbit
-	assert_eq "qdiscs" $queues "$(port_raw a eth0 .state.qdiscs)"
+	assert_eq "qdiscs" $queues "$(port_get a eth0 qdiscs)"
 	tc -n "$(ns a)" qdisc del dev eth0 root
 	assert_eq "ports without mq" 0 "$(ctl a -j port show | jq length)"
 	pace_stop
@@ -91,7 +91,7 @@ by_csigctl() {
 	pair
 	before=$(kinds)
 	port_add a eth0 capacity 100mbit
-	assert_eq "qdiscs" $queues "$(port_raw a eth0 .state.qdiscs)"
+	assert_eq "qdiscs" $queues "$(port_get a eth0 qdiscs)"
 	csigctl -n "$(ns a)" port del dev eth0
 	assert_eq "qdiscs after del" "$before" "$(kinds)"
 }

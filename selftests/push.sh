@@ -24,96 +24,73 @@ egress() { # DEV PREF ACTION...
 		action csig "$@"
 }
 
-# One datagram from a, and the frame that b sees of it: its octets after the addresses
-one_datagram() { # DESTINATION
-	capture_of "$(ns b)/eth0" 1 pace \
-		"from=$(ns a),to=$(ns b),addr=$1,size=20,count=1"
-	cut -c 25- "$_csig_tmp/frames"
-}
-
-starts_with() { # WHAT HEX GOT
-	[[ "$3" == "$2"* ]] || fail "$1: expected $2..., got $3"
+# Frames that a sends, on a device of it, and what b sees; cases as in frames.py.  The
+# marker is LLDP, which never is tagged.
+cases() { # [DEV]
+	frames cases --from "$(ns a)/${1:-eth0}" --to "$(ns b)/eth0" \
+		--marker "type:88cc text:@ fill:32"
 }
 
 formats() {
 	pair
-	egress eth0 1 push format compact signal abw lm 5
-	starts_with "compact abw" "99000f850800" "$(one_datagram 10.0.0.2)"
-	tc -n "$(ns a)" filter del dev eth0 egress
-	egress eth0 1 push format expanded signal pd lm 516
-	starts_with "expanded pd" "ccdd0204200000000800" "$(one_datagram 10.0.0.2)"
-	tc -n "$(ns a)" filter del dev eth0 egress
-	egress eth0 1 push signal 1
-	starts_with "by number" "99002f800800" "$(one_datagram 10.0.0.2)"
+	cases <<-END
+		! tc -n $(ns a) filter replace dev eth0 egress pref 1 handle 1 protocol all matchall action csig push format compact signal abw lm 5
+		compact abw | udp:20 | c:0.31.5 udp:20
+		! tc -n $(ns a) filter replace dev eth0 egress pref 1 handle 1 protocol all matchall action csig push format expanded signal pd lm 516
+		expanded pd | udp:20 | e:2.0.516 udp:20
+		! tc -n $(ns a) filter replace dev eth0 egress pref 1 handle 1 protocol all matchall action csig push signal 1
+		by number | udp:20 | c:1.31.0 udp:20
+		behind VLANs | ad:3 q:4 udp:20 | ad:3 q:4 c:1.31.0 udp:20
+		behind a CN-TAG | cn:7 udp:20 | cn:7 c:1.31.0 udp:20
+	END
 }
 
-# Two filters, then two actions in one filter
+# Two filters, two actions in one filter, frames that come with a tag
 never_twice() {
-	local f
-
 	pair
 	egress eth0 1 push signal abw continue
 	egress eth0 2 push signal pd continue
-	f=$(one_datagram 10.0.0.2)
-	starts_with "two filters" 99000f800800 "$f"
-	tc -n "$(ns a)" filter del dev eth0 egress
-	tc -n "$(ns a)" filter add dev eth0 egress protocol all matchall \
-		action csig push format expanded signal abw pipe \
-		action csig push format compact signal pd
-	starts_with "two actions" ccdd00000fffff000800 "$(one_datagram 10.0.0.2)"
-	# and one that comes with a tag
-	frames cases --from "$(ns a)/eth0" --to "$(ns b)/eth0" --marker \
-		"type:88cc text:@ fill:32" <<-END
-			compact       | c:1.2.3     | same
-			expanded      | e:9.99.8    | same
-			behind a VLAN | q:5 c:1.2.3 | same
+	cases <<-END
+		two filters | udp:20 | c:0.31.0 udp:20
+		! tc -n $(ns a) filter del dev eth0 egress
+		! tc -n $(ns a) filter add dev eth0 egress protocol all matchall action csig push format expanded signal abw pipe action csig push format compact signal pd
+		two actions   | udp:20      | e:0.1048575.0 udp:20
+		compact       | c:1.2.3     | same
+		expanded      | e:9.99.8    | same
+		behind a VLAN | q:5 c:1.2.3 | same
 	END
 }
 
 # A VLAN device and its parent both tag: one tag, after the VLAN tag.
 vlan_and_parent() {
-	local n offload
+	local offload
 
 	pair
-	for n in a b; do
-		ip -n "$(ns $n)" link add link eth0 name vlan10 type vlan id 10
-		ip -n "$(ns $n)" link set dev vlan10 up
-	done
-	addr a vlan10 10.1.0.1/24
-	addr b vlan10 10.1.0.2/24
-	ip -n "$(ns a)" neigh add 10.1.0.2 lladdr 02:00:00:00:00:02 dev vlan10 \
-		nud permanent
+	ip -n "$(ns a)" link add link eth0 name vlan10 type vlan id 10
+	ip -n "$(ns a)" link set dev vlan10 up
 	tc -n "$(ns a)" qdisc add dev vlan10 clsact
 	egress vlan10 1 push signal abw
 	for offload in on off; do
 		nsx a ethtool -K eth0 tx-vlan-hw-insert $offload >/dev/null
-		starts_with "the VLAN device alone, offload $offload" \
-			8100000a99000f800800 "$(one_datagram 10.1.0.2)"
-	done
-	egress eth0 1 push signal pd
-	for offload in on off; do
-		nsx a ethtool -K eth0 tx-vlan-hw-insert $offload >/dev/null
-		starts_with "both, offload $offload" \
-			8100000a99000f800800 "$(one_datagram 10.1.0.2)"
-	done
-	tc -n "$(ns a)" qdisc del dev vlan10 clsact
-	for offload in on off; do
-		nsx a ethtool -K eth0 tx-vlan-hw-insert $offload >/dev/null
-		starts_with "the parent alone, offload $offload" \
-			8100000a990040000800 "$(one_datagram 10.1.0.2)"
+		cases vlan10 <<-END
+			the VLAN device alone | udp:20 | q:10 c:0.31.0 udp:20
+			! tc -n $(ns a) filter add dev eth0 egress pref 1 protocol all matchall action csig push signal pd
+			both                  | udp:20 | q:10 c:0.31.0 udp:20
+			! tc -n $(ns a) filter del dev vlan10 egress
+			the parent alone      | udp:20 | q:10 c:2.0.0 udp:20
+			! tc -n $(ns a) filter del dev eth0 egress
+			! tc -n $(ns a) filter add dev vlan10 egress pref 1 protocol all matchall action csig push signal abw
+		END
 	done
 }
 
 bridge_and_port() {
 	pair
-	ip -n "$(ns a)" addr flush dev eth0
-	mkbridge a br0 "address 02:00:00:00:00:01" eth0
-	addr a br0 10.0.0.1/24
-	ip -n "$(ns a)" neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev br0 nud permanent
+	mkbridge a br0 "" eth0
 	tc -n "$(ns a)" qdisc add dev br0 clsact
 	egress br0 1 push signal abw
 	egress eth0 1 push signal pd
-	starts_with "bridge and port" 99000f800800 "$(one_datagram 10.0.0.2)"
+	cases br0 <<<"bridge and port | udp:20 | c:0.31.0 udp:20"
 }
 
 pop() {
@@ -229,8 +206,7 @@ headroom() {
 	addr c eth0 10.2.0.9/24
 	nsx c socat -T 1 - TCP:10.2.0.2:83,connect-timeout=2 </dev/null || true
 	nsx c socat -u - UDP:10.2.0.2:83 <<<x || true
-	frames cases --from "$(ns a)/eth0" --to "$(ns b)/eth0" \
-		--marker "type:88cc text:@ fill:32" <<<"x | udp:20 | e:0.1048575.0 udp:20"
+	cases <<<"still alive | udp:20 | e:0.1048575.0 udp:20"
 }
 
 # No memory for an own copy: the packet goes on as it is, and is counted.

@@ -12,7 +12,7 @@ pace_start() { # FLOW...
 	python3 "$CSIG_LIB_DIR/traffic.py" pace --ready "$_csig_tmp/ready" "$@" \
 		>"$_csig_tmp/pace" &
 	pace_pid=$!
-	wait_for 30 _pace_runs || fail "no traffic: $*"
+	wait_for 60 _pace_runs || fail "no traffic: $*"
 }
 
 _pace_runs() {
@@ -51,7 +51,7 @@ port_raw() { # NS DEV JQ-PATH
 }
 
 wire_bits() { # NS DEV
-	port_raw "$1" "$2" .stats.bits
+	port_stat "$1" "$2" bits
 }
 
 # The qdisc below a device's csig qdisc
@@ -101,7 +101,7 @@ capture_of() { # NS/DEV NUMBER COMMAND...
 
 	shift 2
 	frames recv "$where" --count "$n" >"$_csig_tmp/frames" &
-	wait_for 10 grep -q ready "$_csig_tmp/frames" || fail "no receiver at $where"
+	wait_for 60 grep -q ready "$_csig_tmp/frames" || fail "no receiver at $where"
 	"$@"
 	wait $! || fail "only $(grep -vc ready "$_csig_tmp/frames") of $n frames arrived"
 	sed -i /ready/d "$_csig_tmp/frames"

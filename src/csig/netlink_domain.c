@@ -106,6 +106,9 @@ static int csig_parse_layout(const struct nlattr *nest, struct csig_profile *p,
 	f = nla_get_u8(tb[CSIG_A_LAYOUT_FORMAT]);
 	if (tb[CSIG_A_LAYOUT_T])
 		t = nla_get_u8(tb[CSIG_A_LAYOUT_T]);
+	if (t != CSIG_LAYOUT_ANY && t > csig_layout(f)->t_max)
+		return csig_refuse(extack, tb[CSIG_A_LAYOUT_T], -EINVAL,
+				   "compact tags have no such signal");
 	nla_for_each_nested(attr, nest, rem) {
 		if (nla_type(attr) != CSIG_A_LAYOUT_FIELD)
 			continue;

@@ -104,9 +104,6 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 	now_ns = ktime_get_ns();
 	/* Windows that ended before this packet do not contain it. */
 	csig_port_tick(port, now_ns);
-	WRITE_ONCE(q->queue.bits, q->queue.bits +
-		   csig_skb_wire_bits(skb, READ_ONCE(port->overhead_bytes)));
-
 	hop.pd_ns = (u32)((u32)now_ns - skb->napi_id);
 	skb->napi_id = 0;
 	hop.nqd_ns = csig_mulhi64((u64)sch->qstats.backlog << 32,
@@ -116,6 +113,9 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 		WRITE_ONCE(port->pd_max_ns, hop.pd_ns);
 
 	csig_egress(port, skb, &hop);
+	/* As it leaves, without the tag that was stripped. */
+	WRITE_ONCE(q->queue.bits, q->queue.bits +
+		   csig_skb_wire_bits(skb, READ_ONCE(port->overhead_bytes)));
 	return skb;
 }
 
