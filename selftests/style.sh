@@ -145,7 +145,7 @@ check_spdx() {
 	while IFS= read -r f; do
 		case $f in
 		*.md | *.json | LICENSE | MAINTAINERS | *.gitignore | dkms.conf) continue ;;
-		.ci/* | selftests/config | selftests/settings) continue ;;
+		.shellcheckrc | .ci/* | selftests/config | selftests/settings) continue ;;
 		selftests/vm/packages/* | selftests/vm/bad-kmsg | selftests/vm/*.config) continue ;;
 		esac
 		head -n 4 "$f" | grep -q -a "SPDX-License-Identifier: " || echo "$f"
@@ -172,8 +172,8 @@ check_length() {
 
 check_rests() {
 	grep -v -e '^selftests/style\.sh$' -e '^LICENSE$' "$tmp/files" |
-		xargs grep -n -w -I -E 'TODO|FIXME|XXX'
-	grep -v -e '\.md$' -e '^LICENSE$' "$tmp/files" |
+		xargs grep -n -w -I -E 'TODO|FIXME|XXX' | grep -v 'TODO|XFAIL'
+	grep -v -e '\.md$' -e '^LICENSE$' -e '/bad-kmsg$' "$tmp/files" |
 		xargs grep -n -I -E '[[:blank:]]+$'
 	return 0
 }
@@ -184,7 +184,7 @@ check_generated() {
 
 check_spelling() {
 	grep -v -e '\.json$' -e '^LICENSE$' "$tmp/files" |
-		xargs codespell -q 3 -L "trid,te,ot,nd,ba,inout,fo,ue,als"
+		xargs codespell -q 3 -L parm,iif,clos
 }
 
 check_yaml() {
@@ -200,10 +200,13 @@ check_python() {
 	done < <(grep '\.py$' "$tmp/files")
 }
 
+# Two that are not so: a name ends before the array does; a loop fills it.
 check_cppcheck() {
 	grep -E '^(tools|selftests)/.*\.c$' "$tmp/files" |
 		xargs cppcheck --quiet --std=c11 --enable=warning,portability \
 			--inline-suppr --suppress=missingInclude \
+			--suppress=arrayIndexOutOfBounds:include/csig/lm.h \
+			--suppress=uninitvar:include/csig/wire.h \
 			--error-exitcode=1 -Iinclude -Iinclude/uapi
 }
 

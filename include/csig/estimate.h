@@ -206,6 +206,8 @@ static inline __u64 csig_est_decay(const struct csig_est *e, __u64 x, __u64 n)
  * csig_est_due() - does a packet at this time close a window?
  * @e: estimator
  * @now_ns: time of the packet
+ *
+ * Return: true when csig_est_roll() has something to do
  */
 static inline bool csig_est_due(const struct csig_est *e, __u64 now_ns)
 {
@@ -290,6 +292,8 @@ static inline __u32 csig_est_abwc(__u64 abw_bps, __u64 capacity_bps)
  * @overhead: octets added to each frame
  *
  * Frames under the minimum are padded on the wire.
+ *
+ * Return: bits
  */
 static inline __u64 csig_wire_bits(__u32 len, __u32 frames, __u32 overhead)
 {

@@ -11,6 +11,7 @@
 
 /* Row of struct csig_profile.layouts for signals that have none of their own */
 #define CSIG_LAYOUT_ANY		CSIG_SIGNALS
+#define CSIG_LAYOUT_ROWS	(CSIG_LAYOUT_ANY + 1)
 
 enum csig_preset {
 	CSIG_PRESET_DEFAULT,
@@ -28,7 +29,7 @@ struct csig_profile {
 	__u16 tpid[CSIG_FORMATS];
 	__u8 software_assist;
 	struct csig_signal signals[CSIG_SIGNALS];
-	struct csig_lm_layout layouts[CSIG_SIGNALS + 1][CSIG_FORMATS];
+	struct csig_lm_layout layouts[CSIG_LAYOUT_ROWS][CSIG_FORMATS];
 };
 
 /* Layout in force for a signal and format */

@@ -35,6 +35,8 @@
  * @b: factor
  *
  * BPF has no 128 bit integers, so the product is put together from halves.
+ *
+ * Return: a * b / 2^64
  */
 static inline __u64 csig_mulhi64(__u64 a, __u64 b)
 {

@@ -189,6 +189,8 @@ static inline bool csig_tpid_refused(__u16 tpid, bool software_assist)
  *
  * LLC (any length), PAUSE, LACP, EAPOL, LLDP, MVRP, PTP, CFM and CNM frames
  * belong to the link or to a protocol that a tag would hide it from.
+ *
+ * Return: true for those
  */
 static inline bool csig_ethertype_is_control(__u16 type)
 {
@@ -214,6 +216,8 @@ static inline bool csig_ethertype_is_control(__u16 type)
  * @dst: destination address of a frame, 6 octets
  *
  * Bridges do not forward these; they are never tagged, stripped or updated.
+ *
+ * Return: true for those
  */
 static inline bool csig_dst_is_link_local(const __u8 *dst)
 {

@@ -18,8 +18,6 @@
 #define OPT_OTHER_TPIDS		0x02	/* the frame's first octets are the TPIDs */
 #define OPT_EXPANDED		0x04	/* format to push */
 
-int LLVMFuzzerTestOneInput(const __u8 *data, size_t size);
-
 /* The frame with octets put in or taken out at an offset. */
 static __u8 *resized(const __u8 *frame, unsigned int len, unsigned int at,
 		     int by)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
 struct test {
 	const char *name;
 	void (*run)(void);

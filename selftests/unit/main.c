@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	plan = n;
-	for (s = 0; s < sizeof(own) / sizeof(own[0]); s++)
+	for (s = 0; s < ARRAY_SIZE(own); s++)
 		for (t = own[s]; t->name; t++)
 			plan++;
 	if (!corpus)
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	if (corpus)
 		return 0;
 
-	for (s = 0; s < sizeof(own) / sizeof(own[0]); s++) {
+	for (s = 0; s < ARRAY_SIZE(own); s++) {
 		for (t = own[s]; t->name; t++) {
 			rnd_seed(seed ? strtoull(seed, NULL, 0) : 0xc516);
 			ktap_begin();

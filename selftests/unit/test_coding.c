@@ -50,8 +50,8 @@ static void expanded_exact(void)
 		edge = c.base + c.step * rnd_below(S_MAX + 2);
 		check_expanded(&c, edge + rnd_below(3) - 1);
 	}
-	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		for (j = 0; j < sizeof(bases) / sizeof(bases[0]); j++) {
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		for (j = 0; j < ARRAY_SIZE(bases); j++) {
 			c.step = steps[i];
 			c.base = bases[j];
 			csig_coding_prepare(&c);

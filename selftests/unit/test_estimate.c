@@ -59,7 +59,7 @@ static const __u64 intervals[] = {
 	CSIG_INTERVAL_MAX_NS,
 };
 
-#define INTERVALS (sizeof(intervals) / sizeof(intervals[0]))
+#define INTERVALS	ARRAY_SIZE(intervals)
 
 /* gaps of all sizes around the interval, and now and then a pause */
 static __u64 random_gap(__u64 interval)
@@ -138,7 +138,7 @@ static void raw_model(void)
 			packet(&p, gap, bits);
 			open += bits;
 			CHECK(fabs((double)p.e.util_bps - last) <=
-			      1 + last * 1e-4, "interval %llu packet %u: %llu, not %.0f",
+			      1 + last * 0.0001, "interval %llu packet %u: %llu, not %.0f",
 			      (unsigned long long)interval, k,
 			      (unsigned long long)p.e.util_bps, last);
 		}
@@ -180,7 +180,7 @@ static void ewma_model(void)
 			packet(&p, gap, bits);
 			lump += bits;
 			peak = fmax(peak, r);
-			CHECK(fabs((double)p.e.util_bps - r) <= 2 + peak * 5e-4,
+			CHECK(fabs((double)p.e.util_bps - r) <= 2 + peak * 0.0005,
 			      "K %llu packet %u: %llu, not %.0f",
 			      (unsigned long long)K, k,
 			      (unsigned long long)p.e.util_bps, r);
@@ -238,7 +238,7 @@ static void dre_model(void)
 	unsigned int i, a, k;
 
 	for (i = 0; i < INTERVALS; i++) {
-		for (a = 0; a < sizeof(alphas) / sizeof(alphas[0]); a++) {
+		for (a = 0; a < ARRAY_SIZE(alphas); a++) {
 			__u64 T = intervals[i], from;
 			double alpha = alphas[a] / 1e6, X = 0, shown = 0;
 			double open = 0, peak = 0;
@@ -261,7 +261,7 @@ static void dre_model(void)
 				util = shown / (T / alpha) * G;
 				peak = fmax(peak, util);
 				CHECK(fabs((double)p.e.util_bps - util) <=
-				      4 + peak * 2e-4 + (double)G / T / 64,
+				      4 + peak * 0.0002 + (double)G / T / 64,
 				      "T %llu alpha %u packet %u: %llu, not %.0f",
 				      (unsigned long long)T, alphas[a], k,
 				      (unsigned long long)p.e.util_bps, util);
@@ -278,7 +278,7 @@ static void pause_and_burst(void)
 	__u64 line = 10 * G, bits = 12304;
 
 	for (kind = CSIG_ESTIMATOR_RAW; kind <= CSIG_ESTIMATOR_DRE; kind++) {
-		for (i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+		for (i = 0; i < ARRAY_SIZE(pauses); i++) {
 			struct port p;
 			__u64 top = 0;
 
@@ -337,7 +337,7 @@ static void extremes(void)
 					csig_est_init(&e, kind, intervals[i],
 						      alphas[a], 0);
 					csig_est_roll(&e, bits, intervals[i]);
-					/* the scaled division loses 1e-4 */
+					/* the scaled division loses 0.0001 */
 					CHECK(e.util_bps >= last - last / 50 &&
 					      e.util_bps <= CSIG_RATE_MAX_BPS,
 					      "kind %u interval %llu bits %llu: %llu after %llu",
@@ -351,8 +351,8 @@ static void extremes(void)
 		}
 	}
 	for (k = 0; k < 1000000; k++) {
-		csig_est_init(&e, k % 3, CSIG_INTERVAL_MIN_NS + rnd_below(
-			      CSIG_INTERVAL_MAX_NS - CSIG_INTERVAL_MIN_NS),
+		i = rnd_below(INTERVALS);
+		csig_est_init(&e, k % 3, intervals[i] + rnd_below(10000),
 			      CSIG_ALPHA_MIN_PPM + rnd_below(999001), rnd());
 		for (i = 0; i < 4; i++) {
 			csig_est_roll(&e, rnd_bits(64), e.start_ns +
@@ -365,7 +365,7 @@ static void extremes(void)
 	/* 800 Gbit/s for 10 s in one window, and one bit in 10 s */
 	csig_est_init(&e, CSIG_ESTIMATOR_RAW, 10 * G, 0, 0);
 	csig_est_roll(&e, 8000 * G, 10 * G);
-	CHECK(near(e.util_bps, 800.0 * G, 1e-4), "%llu",
+	CHECK(near(e.util_bps, 800.0 * G, 0.0001), "%llu",
 	      (unsigned long long)e.util_bps);
 	csig_est_roll(&e, 1, 20 * G);
 	CHECK_EQ(e.util_bps, 0U, "a tenth of a bit per second");

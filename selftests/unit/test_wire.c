@@ -94,7 +94,7 @@ static void wire_ethertypes(void)
 	__u8 dst[6] = { 0x01, 0x80, 0xc2, 0, 0, 0 };
 	unsigned int i;
 
-	for (i = 0; i < sizeof(in_use) / sizeof(in_use[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(in_use); i++)
 		CHECK(csig_tpid_refused(in_use[i], false) &&
 		      csig_tpid_refused(in_use[i], true), "%04x", in_use[i]);
 	for (i = 0; i < 0x600; i++)
@@ -106,9 +106,9 @@ static void wire_ethertypes(void)
 	      !csig_tpid_refused(0xccdd, false) &&
 	      !csig_tpid_refused(0x0600, false) &&
 	      !csig_tpid_refused(0xffff, false), "free TPIDs");
-	for (i = 0; i < sizeof(control) / sizeof(control[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(control); i++)
 		CHECK(csig_ethertype_is_control(control[i]), "%04x", control[i]);
-	for (i = 0; i < sizeof(data) / sizeof(data[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(data); i++)
 		CHECK(!csig_ethertype_is_control(data[i]), "%04x", data[i]);
 	for (i = 0; i < 256; i++) {
 		dst[5] = i;

@@ -192,7 +192,7 @@ static const struct kind *kind_of(const char *name)
 
 	if (len < 5 || strcmp(name + len - 5, ".json"))
 		return NULL;
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)))
 			return &kinds[i];
 	return NULL;

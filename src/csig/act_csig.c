@@ -303,7 +303,7 @@ static int csig_act_parse(struct nlattr **tb, const struct tc_csig_act *parm,
 	p->action = parm->action;
 	if (tb[TCA_CSIG_ACT_CARRY] && p->mode != TC_CSIG_ACT_POP) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_CSIG_ACT_CARRY],
-					"csig: carry goes with pop only");
+				    "csig: carry goes with pop only");
 		return -EINVAL;
 	}
 	p->carry = nla_get_flag(tb[TCA_CSIG_ACT_CARRY]);

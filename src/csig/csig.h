@@ -157,7 +157,11 @@ struct csig_queue {
  * @due_ns: when the estimator's window ends
  * @capacity_bps: in force, 0 unknown
  * @ns_per_byte_q32: time of a queued octet at the capacity, 0 unknown
- * @overhead_bytes: see struct csig_port_config, as @ingress to @update
+ * @overhead_bytes: see struct csig_port_config, as the four after it
+ * @ingress: enum csig_ingress
+ * @egress: enum csig_egress
+ * @unknown: enum csig_unknown
+ * @update: compare and replace
  * @pd_last_ns: delay of the last packet
  * @pd_max_ns: largest delay
  * @dev: the device

@@ -21,6 +21,8 @@
  * @overhead: octets beside each frame
  *
  * A super-packet is counted as the frames that it becomes.
+ *
+ * Return: bits
  */
 u64 csig_skb_wire_bits(const struct sk_buff *skb, u32 overhead)
 {

@@ -29,6 +29,7 @@ void csig_port_config_init(struct csig_port_config *config)
  * @dev: device
  *
  * Context: RCU (also BH) or RTNL.
+ * Return: port, or NULL
  */
 struct csig_port *csig_port_find(const struct net_device *dev)
 {

@@ -126,6 +126,8 @@ static u8 csig_skb_ttl(const struct sk_buff *skb, const struct csig_walk *w)
  * @skb: packet, data at the MAC header
  * @w: result of csig_skb_walk(), CSIG_WALK_TAG
  * @old: locator metadata that the tag has
+ *
+ * Return: locator metadata of the port for this packet
  */
 u16 csig_rule_lm(const struct csig_rule *rule, const struct sk_buff *skb,
 		 const struct csig_walk *w, u16 old)

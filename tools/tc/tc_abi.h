@@ -13,6 +13,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#ifndef __noreturn
+#define __noreturn	__attribute__((__noreturn__))
+#endif
+
 #define TC_KIND_LEN	16	/* FILTER_NAMESZ */
 #define TC_MSG_MAX	16384	/* MAX_MSG */
 
@@ -53,9 +57,9 @@ struct rtattr *addattr_nest(struct nlmsghdr *n, int maxlen, int type);
 int addattr_nest_end(struct nlmsghdr *n, struct rtattr *nest);
 
 /* lib/utils.c; these end the program with status 1 */
-void invarg(const char *msg, const char *arg) __attribute__((noreturn));
-void duparg(const char *key, const char *arg) __attribute__((noreturn));
-void incomplete_command(void) __attribute__((noreturn));
+void __noreturn invarg(const char *msg, const char *arg);
+void __noreturn duparg(const char *key, const char *arg);
+void __noreturn incomplete_command(void);
 
 /* tc/tc_util.c */
 void parse_action_control_dflt(int *argc, char ***argv, int *result,

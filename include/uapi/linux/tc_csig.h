@@ -71,6 +71,7 @@ enum tc_csig_act_mode {
 	TC_CSIG_ACT_UPDATE,
 	TC_CSIG_ACT_CARRY,
 	TC_CSIG_ACT_INGRESS,
+	/* private: */
 	__TC_CSIG_ACT_MODE_MAX
 };
 
@@ -91,6 +92,7 @@ enum {
 	TCA_CSIG_ACT_PAD,
 	__TCA_CSIG_ACT_MAX
 };
+
 #define TCA_CSIG_ACT_MAX	(__TCA_CSIG_ACT_MAX - 1)
 
 #endif /* __LINUX_TC_CSIG_H */
