@@ -71,7 +71,7 @@ build_in_root() {
 	make -C /csig -j"$jobs" modules tools KDIR="$kdir"
 	find /stage -mindepth 1 -delete
 	make -C /csig install KDIR="$kdir" DESTDIR=/stage PREFIX=/usr \
-		INSTALL_MOD_PATH=/stage/usr
+		INSTALL_MOD_PATH=/stage/usr CONFIG_MODULE_COMPRESS_XZ=
 	lib=/stage/usr/lib/modules/$kver
 	mkdir -p "$lib/kernel"
 	if [ -d "/lib/modules/$kver" ]; then
