@@ -200,10 +200,10 @@ reads_back() {
 		.ingress == "drop" and .egress == "strip" and
 		.unknown == "strip" and .update == false and
 		.overhead_bytes == 38'
-	port_set sw port1 estimator dre interval 20us alpha 12.5%
+	port_set sw port1 estimator dre interval 20us alpha 12.5% lm none
 	ctl sw -j port show dev port1 | json '.[0] | .estimator == "dre" and
 		.interval_ns == 20000 and .alpha_ppm == 125000 and
-		.ingress == "drop"'
+		.ingress == "drop" and .lm == {}'
 	ctl sw signal set 7 source nqd aggregate sum buckets 1us,2ms,3s \
 		base 5us step 1us
 	ctl sw -j signal show 7 | json '.[0] == {"t": 7, "name": "sum(nqd)",
@@ -385,10 +385,12 @@ import_is_checked() {
 capture_decodes() {
 	local out=$_csig_tmp/out err=$_csig_tmp/err names=$_csig_tmp/names pid
 
-	mktransit
+	mklinks
 	ctl sw lm set signal all format compact fields stage:3,port:4
 	ctl sw lm set signal all format expanded fields device:10,port:6
-	ctl sw port set dev port2 lm stage=2,port=5,device=33
+	port_add sw port1 ingress trust update off
+	port_add sw port2 capacity 110gbit estimator raw interval 10us \
+		lm stage=2,port=5,device=33
 	ctl h2 domain import - <<<"$(ctl sw domain export)"
 	cat >"$names" <<-'EOF'
 	# what the fields stand for

@@ -20,7 +20,8 @@ static const char help[] =
 	"         [ capacity { RATE | auto } ]\n"
 	"         [ estimator { raw | ewma | dre } ] [ interval TIME ]\n"
 	"         [ time-constant TIME ] [ alpha SHARE ]\n"
-	"         [ lm NAME=V[,NAME=V...] ] [ ingress { trust | strip | drop } ]\n"
+	"         [ lm { NAME=V[,NAME=V...] | none } ]\n"
+	"         [ ingress { trust | strip | drop } ]\n"
 	"         [ egress { keep | strip } ] [ unknown { pass | strip } ]\n"
 	"         [ update { on | off } ] [ overhead BYTES ]\n"
 	"       RATE := 100mbit, 2.5gbit ...   TIME := 128us, 10ms ...\n"
@@ -79,6 +80,8 @@ static int parse_lm(struct args *a, const char *text, struct settings *s)
 	char one[64];
 	uint64_t v;
 
+	if (!strcmp(text, "none"))
+		return ST_OK;
 	for (;;) {
 		size_t len = strcspn(text, ",");
 		char *equals;
@@ -243,6 +246,9 @@ static void put_config(struct nl_msg *msg, const struct settings *s)
 	if (s->given[SET_OVERHEAD])
 		nla_put_u32(msg, CSIG_A_PORT_CONFIG_OVERHEAD_BYTES,
 			    (uint32_t)s->value[SET_OVERHEAD]);
+	/* An empty value takes all away; nla_nest_end() would drop it. */
+	if (s->given[SET_LM] && !s->nlm)
+		nla_put(msg, CSIG_A_PORT_CONFIG_LM | NLA_F_NESTED, 0, NULL);
 	for (i = 0; i < s->nlm; i++) {
 		lm = nla_nest_start(msg, CSIG_A_PORT_CONFIG_LM | NLA_F_NESTED);
 		nla_put_string(msg, CSIG_A_LM_VALUE_NAME, s->lm[i].name);

@@ -352,7 +352,7 @@ int tc_place(const struct link *l, const struct placement *p, bool keep)
 		status = nl_refused(err, l->name);
 		goto undo_clsact;
 	}
-	if (keep && !p->egress_filter)
+	if (keep && !p->csigs && !p->egress_filter)
 		err = filter_add(l, PARENT_EGRESS, handle);
 	if (!err)
 		return ST_OK;

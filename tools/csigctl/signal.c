@@ -81,6 +81,7 @@ static int parse_words(struct args *a, struct row *r)
 		{ "buckets", &r->buckets }, { "base", &r->base },
 		{ "step", &r->step },
 	};
+	unsigned int v;
 	size_t i;
 
 	while (a->argc) {
@@ -94,6 +95,10 @@ static int parse_words(struct args *a, struct row *r)
 		if (arg_value(a, words[i].word, words[i].value))
 			return ST_USAGE;
 	}
+	if (r->source && parse_word(r->source, source_words, 4, &v))
+		return usage(a, "source \"%s\" is unknown", r->source);
+	if (r->aggregate && parse_word(r->aggregate, aggregate_words, 4, &v))
+		return usage(a, "aggregate \"%s\" is unknown", r->aggregate);
 	return ST_OK;
 }
 
@@ -144,11 +149,10 @@ static int parse_buckets(struct args *a, const char *text, unsigned int source,
 /* @s: as it is now; with another source its coding means nothing any more */
 static int parse_row(struct args *a, const struct row *r, struct csig_signal *s)
 {
-	unsigned int v;
+	unsigned int v = 0;
 
 	if (r->source) {
-		if (parse_word(r->source, source_words, 4, &v))
-			return usage(a, "source \"%s\" is unknown", r->source);
+		parse_word(r->source, source_words, 4, &v);
 		if (!s->defined || v != s->source)
 			memset(&s->coding, 0, sizeof(s->coding));
 		s->source = (uint8_t)v;
@@ -156,9 +160,7 @@ static int parse_row(struct args *a, const struct row *r, struct csig_signal *s)
 		return usage(a, "\"source\" is missing for a new signal");
 	}
 	if (r->aggregate) {
-		if (parse_word(r->aggregate, aggregate_words, 4, &v))
-			return usage(a, "aggregate \"%s\" is unknown",
-				     r->aggregate);
+		parse_word(r->aggregate, aggregate_words, 4, &v);
 		s->aggregate = (uint8_t)v;
 	} else if (!s->defined) {
 		return usage(a, "\"aggregate\" is missing for a new signal");
