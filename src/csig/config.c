@@ -106,7 +106,8 @@ int csig_config_parse(const struct nlattr *head, int len, struct nlattr **tb,
 		return 0;
 	config->nlm = 0;
 	nla_for_each_attr(attr, head, len, rem) {
-		if (nla_type(attr) != CSIG_A_PORT_CONFIG_LM)
+		/* an empty one only takes the values away */
+		if (nla_type(attr) != CSIG_A_PORT_CONFIG_LM || !nla_len(attr))
 			continue;
 		err = csig_parse_lm_value(attr, config, extack);
 		if (err)
