@@ -79,8 +79,9 @@ check() { # NAME FUNCTION [TOOL...]
 #  UNCOMMENTED_DEFINITION  locks are described in the kernel-doc of their struct
 # In trace.h: TRACE_EVENT() has a layout of its own.
 # In user space, which lacks what is recommended (__printf, strscpy) or means something
-# else (a flag of a signal handler is volatile; help texts are long strings):
-#  PREFER_DEFINED_ATTRIBUTE_MACRO STRCPY VOLATILE LONG_LINE_STRING
+# else (a flag of a signal handler is volatile; help texts are long strings; a list of
+# words and its size are two arguments from one array):
+#  PREFER_DEFINED_ATTRIBUTE_MACRO STRCPY VOLATILE LONG_LINE_STRING MACRO_ARG_REUSE
 patch_check() { # IGNORED-TYPES FILE...
 	local types=BIT_MACRO,CAMELCASE,$1
 
@@ -88,6 +89,7 @@ patch_check() { # IGNORED-TYPES FILE...
 	[ $# -gt 0 ] || return 0
 	perl "$linux/scripts/checkpatch.pl" --no-tree --strict --terse --show-types \
 		--no-summary --quiet --ignore "$types" -f "$@"
+	rm -f .checkpatch-camelcase.*	# a cache that it leaves
 }
 
 check_patch() {
@@ -105,7 +107,7 @@ check_patch() {
 	patch_check ARRAY_SIZE "${include[@]}"
 	patch_check UNCOMMENTED_DEFINITION "${src[@]}"
 	patch_check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT "${trace[@]}"
-	patch_check PREFER_DEFINED_ATTRIBUTE_MACRO,STRCPY,VOLATILE,LONG_LINE_STRING \
+	patch_check PREFER_DEFINED_ATTRIBUTE_MACRO,STRCPY,VOLATILE,LONG_LINE_STRING,MACRO_ARG_REUSE \
 		"${user[@]}"
 	return 0
 }

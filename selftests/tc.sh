@@ -103,8 +103,8 @@ readback() {
 
 locator() {
 	pair
-	ctl h1 lm set format compact fields stage:3,port:4
-	ctl h1 lm set format expanded fields device:10,port:6
+	ctl h1 lm set signal all format compact fields stage:3,port:4
+	ctl h1 lm set signal all format expanded fields device:10,port:6
 	htc qdisc add dev v0 root csig lm stage=5,port=9,device=600
 	same_json lm '{"stage": 5, "port": 9, "device": 600}' "$(options | jq .lm)"
 	assert_eq text "lm stage=5,port=9,device=600" \

@@ -261,7 +261,9 @@ static void get_addrs(struct addrs *a, const uint8_t *frame, size_t len,
 {
 	unsigned int i;
 
-	a->proto = a->sport = a->dport = -1;
+	a->proto = -1;
+	a->sport = -1;
+	a->dport = -1;
 	snprintf(a->src, sizeof(a->src), "%02x:%02x:%02x:%02x:%02x:%02x",
 		 frame[6], frame[7], frame[8], frame[9], frame[10], frame[11]);
 	snprintf(a->dst, sizeof(a->dst), "%02x:%02x:%02x:%02x:%02x:%02x",

@@ -222,7 +222,8 @@ int main(int argc, char **argv)
 		} else if (is_option(argv[i], "p", "pretty")) {
 			opt.pretty = true;
 		} else if (is_option(argv[i], "jp", "pj")) {
-			opt.json = opt.pretty = true;
+			opt.json = true;
+			opt.pretty = true;
 		} else if (is_option(argv[i], "n", "netns")) {
 			value = &netns;
 		} else if (is_option(argv[i], "b", "batch")) {

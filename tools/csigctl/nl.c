@@ -17,7 +17,7 @@
 
 #include "nl.h"
 
-#define DUMP_TRIES	5
+#define DUMP_TRIES	5U
 #define MSG_SIZE	65536	/* a whole profile is 14 kB */
 #define RCVBUF_SIZE	(1 << 20)
 
@@ -88,7 +88,8 @@ void nl_shut(void)
 		nl_socket_free(genl);
 	if (rtnl)
 		nl_socket_free(rtnl);
-	genl = rtnl = NULL;
+	genl = NULL;
+	rtnl = NULL;
 }
 
 static int on_valid(struct nl_msg *msg, void *arg)
@@ -214,7 +215,8 @@ static int exchange(struct nl_sock *sk, struct nl_msg *msg, struct talk *t)
 static int talk(struct nl_sock **sk, int protocol, struct nl_msg *msg,
 		struct answer *answer)
 {
-	int tries, err = -ENOMEM;
+	unsigned int tries;
+	int err = -ENOMEM;
 
 	why[0] = '\0';
 	if (answer)

@@ -92,7 +92,8 @@ void out_open_array(const char *key)
 	if (depth) {
 		add(key, o);
 	} else {
-		streaming = first = true;
+		streaming = true;
+		first = true;
 		fputc('[', stdout);
 	}
 	push(o);
@@ -140,7 +141,6 @@ void out_close_object(void)
 		json_object_put(o);
 	}
 }
-
 
 void out_str(const char *key, const char *fmt, const char *v)
 {
@@ -190,7 +190,6 @@ void out_digest(const char *key, const char *fmt, uint64_t v)
 	snprintf(buf, sizeof(buf), "%016" PRIx64, v);
 	out_str(key, fmt, buf);
 }
-
 
 void out_null(const char *key, const char *text)
 {

@@ -10,9 +10,9 @@
 #include "profile.h"
 
 /* What csigctl puts in place carries these numbers, and only that is removed. */
-#define PORT_ROOT_MAJOR		0xc519	/* root qdisc: csig, or mq with csigs */
+#define PORT_ROOT_MAJOR		0xc519U	/* root qdisc: csig, or mq with csigs */
 #define PORT_QUEUE_MAJOR	0xc520	/* csig of queue 0, and up */
-#define PORT_FILTER_PRIO	0xc516
+#define PORT_FILTER_PRIO	0xc516U
 #define PORT_FILTER_HANDLE	0xc516	/* the clsact was there before */
 #define PORT_FILTER_OWN_CLSACT	0xc517	/* the clsact came with the filter */
 
