@@ -84,7 +84,7 @@ readback() {
 	capacity 1.5gbit | {capacity_bps: 1500000000}
 	capacity 1bit | {capacity_bps: 1}
 	capacity 123456789bit | {capacity_bps: 123456789}
-	capacity 4294967295 | {capacity_bps: 4294967295}
+	capacity 4294967296 | {capacity_bps: 4294967296}
 	capacity 9007tbit | {capacity_bps: 9007000000000000}
 	capacity 100MBPS | {capacity_bps: 800000000}
 	capacity auto | {}
@@ -121,6 +121,8 @@ locator() {
 	assert_eq ingress trust "$(options | jq -r .ingress)"
 	# csigctl sees the same port
 	same_json "csigctl's view" '{"port": 1}' "$(port_get h1 v0 lm)"
+	htc qdisc change dev v0 root csig lm none
+	same_json "no lm" '{}' "$(options | jq .lm)"
 }
 
 change_keeps() {
@@ -156,7 +158,6 @@ bad_options() {
 	255 capacity capacity 1e30
 	255 capacity capacity 1e3mbit
 	255 capacity capacity 0
-	255 capacity capacity 4294967296
 	255 capacity capacity 1gbits
 	255 capacity capacity inf
 	255 capacity capacity 0x10mbit
@@ -366,7 +367,7 @@ bad_actions() {
 	255 index pop index 4294967296
 	255 define push signal 9 format expanded
 	EOF
-	assert_refused 1 "required" htc actions add action csig index 6
+	assert_refused 255 "required" htc actions add action csig index 6
 	same_json "action 5" '{"kind": "csig", "mode": "pop", "carry": false,
 		"control_action": {"type": "pipe"}, "index": 5}' "$(action 5)"
 	assert_eq "number of actions" 1 "$(htc -j actions list action csig |

@@ -76,11 +76,11 @@ static void explain(void)
 		"                [ estimator raw [ interval TIME ] |\n"
 		"                  estimator ewma [ time-constant TIME ] |\n"
 		"                  estimator dre [ interval TIME ] [ alpha FRACTION ] ]\n"
-		"                [ lm NAME=VALUE[,NAME=VALUE...] ]\n"
+		"                [ lm NAME=VALUE[,NAME=VALUE...] | none ]\n"
 		"                [ ingress strip | trust | drop ] [ egress keep | strip ]\n"
 		"                [ unknown pass | strip ] [ update on | off ]\n"
 		"                [ overhead BYTES ]\n"
-		"Where: RATE is a number with a unit (10mbit, 1.5gbit), auto is the link's speed;\n"
+		"Where: RATE is 10mbit, 1.5gbit ... (bit/s without a unit), auto the link's speed;\n"
 		"       TIME is 10us to 10s, with its unit; FRACTION is 0.001 to 1.\n"
 		"Defaults: capacity auto estimator raw interval 128us ingress strip egress keep\n"
 		"          unknown pass update on overhead 24; change keeps what is not given.\n");
@@ -107,14 +107,9 @@ static __u64 parse_capacity(const char *word)
 {
 	double v = quantity(word, rate_units);
 
-	/*
-	 * A bare number is bit/s as elsewhere in tc, but one that does not fit into
-	 * 32 bits rather is a mistake than a rate.
-	 */
-	if (v < 0 && -v <= 0xffffffffU)
-		v = -v;
-	if (isnan(v) || v < 0)
-		invarg("capacity is a rate with a unit, like 100mbit, or auto", word);
+	v = fabs(v);	/* a bare number is bit/s, as elsewhere in tc */
+	if (isnan(v))
+		invarg("capacity is a rate, like 100mbit, or auto", word);
 	if (v < 1 || v >= CAPACITY_LIMIT_BPS)
 		invarg("capacity is from 1bit to below 9007Tbit, or auto", word);
 	return llrint(v);
@@ -173,6 +168,11 @@ static void parse_lm(struct nlmsghdr *n, int maxlen, const char *word)
 	__u16 v16;
 	size_t len;
 
+	if (!strcmp(word, "none")) {	/* an empty one takes all values away */
+		addattr_l(n, maxlen, CSIG_A_PORT_CONFIG_LM | NLA_F_NESTED, NULL,
+			  0);
+		return;
+	}
 	for (;; p++) {
 		len = strcspn(p, ",");
 		if (len >= sizeof(part))
