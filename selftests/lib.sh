@@ -288,14 +288,17 @@ mkns() { # NAME... [ipv6]
 		[ "$n" != ipv6 ] || continue
 		ip netns add "$n-$$"
 		_csig_ns+=("$n-$$")
-		ip netns exec "$n-$$" sysctl -qw \
-			net.ipv6.conf.default.disable_ipv6=$v6 \
-			net.ipv6.conf.all.disable_ipv6=$v6 \
-			net.ipv6.conf.default.accept_dad=0 \
-			net.ipv6.conf.all.accept_dad=0 \
-			net.ipv6.conf.default.router_solicitations=0 \
-			net.ipv4.conf.all.rp_filter=0 \
-			net.ipv4.conf.default.rp_filter=0
+		ip netns exec "$n-$$" sh -es "$v6" <<-'EOF'
+			for i in default all; do
+				c=/proc/sys/net/ipv6/conf/$i
+				[ ! -d $c ] || {
+					echo "$1" >$c/disable_ipv6
+					echo 0 >$c/accept_dad
+					echo 0 >$c/router_solicitations
+				}
+				echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter
+			done
+		EOF
 		ip -n "$n-$$" link set dev lo up
 	done
 }
@@ -330,13 +333,14 @@ mkbridge() { # NS BRIDGE "BRIDGE OPTION..." PORT...
 	local n=$1-$$ br=$2 opts=$3 p
 
 	shift 3
-	# shellcheck disable=SC2086
-	ip -n "$n" link add name "$br" type bridge stp_state 0 forward_delay 0 \
-		mcast_snooping 0 $opts
-	for p in "$@"; do
-		ip -n "$n" link set dev "$p" master "$br"
-	done
-	ip -n "$n" link set dev "$br" up
+	{
+		echo "link add name $br type bridge stp_state 0" \
+			"forward_delay 0 mcast_snooping 0 $opts"
+		for p in "$@"; do
+			echo "link set dev $p master $br"
+		done
+		echo "link set dev $br up"
+	} | ip -n "$n" -batch -
 }
 
 addr() { # NS DEV ADDRESS/LENGTH...
@@ -361,11 +365,12 @@ mac() { # NS DEV
 # 13750, LM 9.  Ten microseconds of silence make a port idle.
 mktransit() {
 	mklinks
-	lm_number sw
-	port_add sw port1 capacity 220gbit estimator raw interval 10us \
-		lm port=7,port16=7 ingress trust
-	port_add sw port2 capacity 110gbit estimator raw interval 10us \
-		lm port=9,port16=9 ingress trust
+	csigctl -n "sw-$$" -b - <<-'EOF'
+	lm set signal all format compact fields port:7
+	lm set signal all format expanded fields port16:16
+	port add dev port1 capacity 220gbit estimator raw interval 10us lm port=7,port16=7 ingress trust
+	port add dev port2 capacity 110gbit estimator raw interval 10us lm port=9,port16=9 ingress trust
+	EOF
 }
 
 # The same without any csig port.
@@ -452,7 +457,7 @@ port_stat_reaches() { # NS DEV COUNTER VALUE
 
 # Raw frames, cases on stdin; see frames.py.  A port is NAME/DEV.
 frames() { # SUBCOMMAND ARGUMENT...
-	python3 -B "$CSIG_LIB_DIR/frames.py" "$@"
+	python3 -SEB "$CSIG_LIB_DIR/frames.py" "$@"
 }
 
 cases() { # FROM TO... [--marker=SPEC], FROM and TO are NAME/DEV
@@ -484,6 +489,6 @@ flow() { # udp|tcp|gso CLIENT SERVER ADDRESS [OPTION...]
 	local cmd=$1 client=$2-$$ server=$3-$$ addr=$4
 
 	shift 4
-	python3 -B "$CSIG_LIB_DIR/flows.py" "$cmd" --client "$client" \
+	python3 -SEB "$CSIG_LIB_DIR/flows.py" "$cmd" --client "$client" \
 		--server "$server" --addr "$addr" "$@"
 }
