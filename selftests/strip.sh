@@ -69,6 +69,8 @@ padding() {
 	VLAN tag counts | q:5 c:0.31.0 udp:2 pad:60 | q:5 udp:2 pad:60
 	two VLAN tags | ad:5 q:6 c:0.31.0 udp:2 pad:62 | ad:5 q:6 udp:2 pad:60
 	nothing but a type | c:0.31.0 type:88b6 | type:88b6 pad:60
+	short as it came | c:0.31.0 udp:1 | udp:1 pad:60
+	short as it came, in a VLAN | q:5 e:0.31.0 udp:1 | q:5 udp:1 pad:60
 	untagged and short stays short | udp:1 | same
 	EOF
 }
@@ -136,7 +138,7 @@ transfers() { # FORMAT
 	addr h2 v1 10.0.0.2/24 fd00::2/64
 	# Room for the tag: full segments are tagged, too.
 	ip -n "$(ns h1)" route change 10.0.0.0/24 dev v0 src 10.0.0.1 mtu 1492
-	ip -n "$(ns h1)" -6 route change fd00::/64 dev v0 mtu 1492
+	ip -n "$(ns h1)" -6 route add fd00::/64 dev v0 metric 1 mtu 1492
 	count_at_h2
 	push_all h1 v0 format "$1" signal abw
 	port_set sw port2 egress strip

@@ -74,7 +74,7 @@ static void csig_act_skipped(const struct csig_act_ctx *ctx, int err)
 
 /* Take the tag off.  Data is at the MAC header during the edit only. */
 static bool csig_act_remove(const struct csig_act_ctx *ctx, struct sk_buff *skb,
-			    const struct csig_walk *w)
+			    const struct csig_walk *w, bool pad)
 {
 	bool ingress = skb_at_tc_ingress(skb);
 	unsigned int mac_len = skb->mac_len;
@@ -82,7 +82,7 @@ static bool csig_act_remove(const struct csig_act_ctx *ctx, struct sk_buff *skb,
 
 	if (ingress)
 		skb_push_rcsum(skb, mac_len);
-	err = csig_skb_remove(skb, w);
+	err = csig_skb_remove(skb, w, pad);
 	if (ingress) {
 		skb_pull_rcsum(skb, mac_len);
 		skb_reset_network_header(skb);
@@ -144,7 +144,7 @@ static void csig_act_take(const struct csig_act_ctx *ctx, struct sk_buff *skb,
 			  const struct csig_walk *w, const struct csig_tag *tag,
 			  bool carry)
 {
-	if (!csig_act_remove(ctx, skb, w))
+	if (!csig_act_remove(ctx, skb, w, !carry))
 		return;
 	if (carry)
 		csig_scratch_note(skb, ktime_get_ns(), tag);

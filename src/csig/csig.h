@@ -303,7 +303,7 @@ int csig_skb_walk(const struct sk_buff *skb, const u16 *tpid,
 		  struct csig_walk *w);
 void csig_skb_tag(const struct sk_buff *skb, const struct csig_walk *w,
 		  struct csig_tag *tag);
-int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w);
+int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w, bool pad);
 int csig_skb_replace(struct sk_buff *skb, const struct csig_walk *w,
 		     const struct csig_tag *tag);
 int csig_skb_insert(struct sk_buff *skb, const struct csig_walk *w,

@@ -26,7 +26,7 @@ static void csig_bottleneck(struct csig_port *port, const struct csig_tag *tag)
 static void csig_strip(struct csig_port *port, struct sk_buff *skb,
 		       const struct csig_walk *w, const struct csig_tag *tag)
 {
-	if (csig_skb_remove(skb, w)) {
+	if (csig_skb_remove(skb, w, true)) {
 		csig_stat_inc(port, CSIG_A_PORT_STATS_SKIPPED_NOMEM);
 		return;
 	}

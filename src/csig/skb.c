@@ -94,19 +94,30 @@ void csig_skb_normalise(struct sk_buff *skb, const struct csig_walk *w)
 	skb_clear_hash_if_not_l4(skb);
 }
 
+/* A VLAN tag in the metadata is part of the frame. */
+static void csig_skb_pad(struct sk_buff *skb)
+{
+	unsigned int min = ETH_ZLEN;
+
+	if (skb_vlan_tag_present(skb))
+		min -= VLAN_HLEN;
+	/* Without memory it stays short: drivers pad what their link needs. */
+	if (skb->len < min && __skb_put_padto(skb, min, false))
+		net_dbg_ratelimited("csig: %s: no memory to pad a frame\n",
+				    skb->dev->name);
+}
+
 /**
  * csig_skb_remove() - take the tag off
  * @skb: packet, data at the MAC header
  * @w: result of csig_skb_walk(), CSIG_WALK_TAG
- *
- * A frame that falls below the minimum is padded again.
+ * @pad: pad a frame below the minimum; not wanted where the tag comes back
  *
  * Return: 0, or -ENOMEM or -EBUSY and the packet is as it was
  */
-int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w)
+int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w, bool pad)
 {
 	unsigned int len = csig_layout(w->format)->len;
-	unsigned int before = skb->len;
 	u16 tpid;
 	int err;
 
@@ -127,11 +138,8 @@ int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w)
 	skb_set_network_header(skb, w->offset + 2);
 	skb_reset_mac_len(skb);
 	skb_clear_hash_if_not_l4(skb);
-	/* Without memory it stays short: drivers pad what their link needs. */
-	if (skb->len < ETH_ZLEN && before >= ETH_ZLEN &&
-	    __skb_put_padto(skb, ETH_ZLEN, false))
-		net_dbg_ratelimited("csig: %s: no memory to pad a frame\n",
-				    skb->dev->name);
+	if (pad)
+		csig_skb_pad(skb);
 	return 0;
 }
 
