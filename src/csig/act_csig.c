@@ -144,10 +144,12 @@ static void csig_act_take(const struct csig_act_ctx *ctx, struct sk_buff *skb,
 			  const struct csig_walk *w, const struct csig_tag *tag,
 			  bool carry)
 {
+	u32 print = csig_scratch_print(skb, w);
+
 	if (!csig_act_remove(ctx, skb, w, !carry))
 		return;
 	if (carry)
-		csig_scratch_note(skb, ktime_get_ns(), tag);
+		csig_scratch_note(skb, print, tag);
 	else
 		csig_act_stat(ctx, CSIG_A_PORT_STATS_STRIPPED);
 	trace_csig_pop(skb->dev, tag);
@@ -158,7 +160,7 @@ static void csig_act_pop(const struct csig_act_ctx *ctx, struct sk_buff *skb)
 	struct csig_walk w;
 	struct csig_tag tag;
 
-	csig_scratch_forget(skb);
+	csig_scratch_enter(skb, ctx->params->carry);
 	if (csig_act_find(ctx, skb, &w, &tag))
 		csig_act_take(ctx, skb, &w, &tag, ctx->params->carry);
 }
@@ -219,7 +221,9 @@ static bool csig_act_ingress(const struct csig_act_ctx *ctx, struct sk_buff *skb
 	struct csig_walk w;
 	struct csig_tag tag;
 
-	csig_scratch_forget(skb);
+	/* What the port below took off is the tag that comes in here. */
+	csig_scratch_enter(skb, ctx->port && READ_ONCE(ctx->port->ingress) ==
+					    CSIG_INGRESS_TRUST);
 	if (!ctx->port || !csig_act_find(ctx, skb, &w, &tag))
 		return true;
 	switch (READ_ONCE(ctx->port->ingress)) {
@@ -232,7 +236,7 @@ static bool csig_act_ingress(const struct csig_act_ctx *ctx, struct sk_buff *skb
 	}
 	if (rcu_access_pointer(skb->dev->rx_handler) &&
 	    !(netif_is_bridge_port(skb->dev) && csig_act_for_bridge(skb)))
-		csig_scratch_note(skb, ktime_get_ns(), NULL);
+		csig_scratch_note(skb, csig_scratch_print(skb, &w), NULL);
 	else
 		csig_act_take(ctx, skb, &w, &tag, true);
 	return true;

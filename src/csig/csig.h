@@ -138,16 +138,16 @@ struct csig_stats {
 
 /**
  * struct csig_queue - one csig qdisc of a port
- * @port: the port
+ * @port: the port; NULL when the device went first
+ * @sch: the qdisc, for its backlog
  * @list: in csig_port.queues, under est_lock
  * @bits: on the wire, written under the qdisc's lock
- * @backlog: of the qdisc, for nqd in dumps
  */
 struct csig_queue {
 	struct csig_port *port;
+	struct Qdisc *sch;
 	struct list_head list;
 	u64 bits;
-	u32 backlog;
 };
 
 /**
@@ -162,6 +162,8 @@ struct csig_queue {
  * @egress: enum csig_egress
  * @unknown: enum csig_unknown
  * @update: compare and replace
+ * @parses_headers: the hardware needs what is tagged segmented and summed, since it
+ *	looks for IP where the tag is
  * @pd_last_ns: delay of the last packet
  * @pd_max_ns: largest delay
  * @dev: the device
@@ -195,6 +197,7 @@ struct csig_port {
 	u8 egress;
 	u8 unknown;
 	u8 update;
+	bool parses_headers;
 	/* written for every packet, by any queue; statistics only */
 	u64 pd_last_ns ____cacheline_aligned_in_smp;
 	u64 pd_max_ns;
@@ -289,14 +292,13 @@ static inline void csig_port_tick(struct csig_port *port, u64 now_ns)
 }
 
 /* scratch.c */
-struct csig_scratch;
-void csig_scratch_forget(const struct sk_buff *skb);
-void csig_scratch_note(const struct sk_buff *skb, u64 now_ns,
+u32 csig_scratch_print(const struct sk_buff *skb, const struct csig_walk *w);
+void csig_scratch_enter(const struct sk_buff *skb, bool keep);
+void csig_scratch_note(const struct sk_buff *skb, u32 print,
 		       const struct csig_tag *tag);
 bool csig_scratch_take(const struct sk_buff *skb, u64 *time_in_ns,
 		       struct csig_tag *tag, bool *has_tag);
-int csig_scratch_init(void);
-void csig_scratch_exit(void);
+void csig_scratch_init(void);
 
 /* skb.c */
 int csig_skb_walk(const struct sk_buff *skb, const u16 *tpid,

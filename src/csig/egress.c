@@ -5,7 +5,6 @@
  * and by "action csig update" before it.
  */
 #include <linux/jiffies.h>
-#include <net/sch_generic.h>
 
 #include "csig.h"
 #include "trace.h"
@@ -26,8 +25,10 @@ static void csig_bottleneck(struct csig_port *port, const struct csig_tag *tag)
 static void csig_strip(struct csig_port *port, struct sk_buff *skb,
 		       const struct csig_walk *w, const struct csig_tag *tag)
 {
+	/* A lost packet is worse than a tag too far. */
 	if (csig_skb_remove(skb, w, true)) {
 		csig_stat_inc(port, CSIG_A_PORT_STATS_SKIPPED_NOMEM);
+		csig_stat_inc(port, CSIG_A_PORT_STATS_TAGGED);
 		return;
 	}
 	csig_stat_inc(port, CSIG_A_PORT_STATS_STRIPPED);
@@ -35,7 +36,8 @@ static void csig_strip(struct csig_port *port, struct sk_buff *skb,
 }
 
 /* Code of this port for this packet */
-static u32 csig_local_code(const struct csig_rules *rules,
+static u32 csig_local_code(const struct csig_port *port,
+			   const struct csig_rules *rules,
 			   const struct csig_tag *tag,
 			   const struct csig_hop *hop)
 {
@@ -45,7 +47,9 @@ static u32 csig_local_code(const struct csig_rules *rules,
 	if (rule->source == CSIG_SOURCE_PD)
 		return csig_code(&s->coding, tag->format, hop->pd_ns);
 	if (rule->source == CSIG_SOURCE_NQD)
-		return csig_code(&s->coding, tag->format, hop->nqd_ns);
+		return READ_ONCE(port->capacity_bps) ?
+		       csig_code(&s->coding, tag->format, hop->nqd_ns) :
+		       csig_initial_s(rule->aggregate, tag->format);
 	return READ_ONCE(rule->s);
 }
 
@@ -59,10 +63,11 @@ static void csig_compare_replace(struct csig_port *port,
 	const struct csig_rule *rule = &rules->rule[tag->format][tag->t];
 	struct csig_tag new = *tag;
 
-	if (!hop->queued && rule->source >= CSIG_SOURCE_PD)
+	if (!hop->queued && rule->source >= CSIG_SOURCE_PD &&
+	    rule->aggregate != CSIG_AGGREGATE_COUNT)
 		goto pass;
 	new.s = csig_aggregate(rule->aggregate, tag->format, tag->s,
-			       csig_local_code(rules, tag, hop));
+			       csig_local_code(port, rules, tag, hop));
 	if (new.s == tag->s)
 		goto pass;
 	new.lm = csig_rule_lm(rule, skb, w, tag->lm);
@@ -145,7 +150,6 @@ void csig_egress_carry(struct csig_port *port, struct sk_buff *skb,
 {
 	const struct csig_rules *rules = rcu_dereference_bh(port->rules);
 	const u16 *tpid = rules->domain->profile.tpid;
-	unsigned int before = skb->len;
 	struct csig_walk w;
 
 	if (READ_ONCE(port->egress) == CSIG_EGRESS_STRIP) {
@@ -157,9 +161,6 @@ void csig_egress_carry(struct csig_port *port, struct sk_buff *skb,
 		return;
 	switch (csig_skb_insert(skb, &w, tpid, tag)) {
 	case 0:
-		/* What the queue accounts grew by a tag in every segment. */
-		qdisc_skb_cb(skb)->pkt_len += (skb->len - before) *
-			(skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1);
 		csig_stat_inc(port, CSIG_A_PORT_STATS_CARRIED);
 		trace_csig_push(skb->dev, tag);
 		break;

@@ -12,6 +12,7 @@
 #include <linux/timekeeping.h>
 #include <linux/udp.h>
 #include <net/netlink.h>
+#include <net/sch_generic.h>
 
 #include "csig.h"
 
@@ -167,7 +168,7 @@ void csig_estimator_read(struct csig_port *port, struct csig_load *load)
 	load->util_bps = port->est.util_bps;
 	load->bits = csig_port_total_bits(port);
 	list_for_each_entry(q, &port->queues, list)
-		backlog += READ_ONCE(q->backlog);
+		backlog += READ_ONCE(q->sch->qstats.backlog);
 	spin_unlock_bh(&port->est_lock);
 
 	load->abw_bps = csig_est_abw(load->util_bps, load->capacity_bps);

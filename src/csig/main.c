@@ -55,12 +55,10 @@ static int __init csig_init(void)
 {
 	int err;
 
-	err = csig_scratch_init();
-	if (err)
-		return err;
+	csig_scratch_init();
 	err = register_pernet_subsys(&csig_net_ops);
 	if (err)
-		goto err_scratch;
+		return err;
 	err = csig_ports_init();
 	if (err)
 		goto err_pernet;
@@ -83,8 +81,6 @@ err_ports:
 	csig_ports_exit();
 err_pernet:
 	unregister_pernet_subsys(&csig_net_ops);
-err_scratch:
-	csig_scratch_exit();
 	return err;
 }
 
@@ -96,7 +92,6 @@ static void __exit csig_exit(void)
 	csig_sch_exit();
 	csig_ports_exit();
 	unregister_pernet_subsys(&csig_net_ops);
-	csig_scratch_exit();
 	rcu_barrier();
 }
 

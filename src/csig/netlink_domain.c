@@ -199,6 +199,12 @@ int csig_nl_domain_set_doit(struct sk_buff *skb, struct genl_info *info)
 	rtnl_lock();
 	new->profile = rtnl_dereference(cn->domain)->profile;
 	err = csig_parse_domain(info, &new->profile);
+	if (!err && cn->nports &&
+	    new->profile.tpid[CSIG_FORMAT_COMPACT] == CSIG_ETH_8021AD)
+		err = csig_refuse(info->extack,
+				  info->attrs[CSIG_A_DOMAIN_COMPACT_TPID],
+				  -EBUSY,
+				  "0x88a8 is for VLAN hardware, ports would not see the tags: delete them first");
 	if (!err)
 		err = csig_domain_publish(cn, new, info->extack);
 	if (!err)

@@ -92,9 +92,17 @@ static void csig_port_free_rcu(struct rcu_head *head)
 static void csig_port_free(struct csig_port *port)
 {
 	struct csig_net *cn = port->cn;
+	struct csig_queue *q, *next;
 
 	ASSERT_RTNL();
-	WARN_ON(port->nqueues);
+	/* A qdisc may outlive its device while a filter request looks at it. */
+	spin_lock_bh(&port->est_lock);
+	list_for_each_entry_safe(q, next, &port->queues, list) {
+		list_del(&q->list);
+		q->port = NULL;
+	}
+	WRITE_ONCE(port->nqueues, 0);
+	spin_unlock_bh(&port->est_lock);
 	xa_erase(&cn->ports, port->dev->ifindex);
 	cn->nports--;
 	WRITE_ONCE(cn->seq, cn->seq + 1);
@@ -105,6 +113,29 @@ static void csig_port_free(struct csig_port *port)
 	 */
 	disable_work_sync(&port->event_work);
 	call_rcu(&port->rcu, csig_port_free_rcu);
+}
+
+static int csig_dev_is_hardware(struct net_device *dev,
+				struct netdev_nested_priv *priv)
+{
+	return dev->dev.parent && strcmp(dev_bus_name(dev->dev.parent), "virtio");
+}
+
+/*
+ * Hardware that segments or sums for the stack looks for the headers where they are in
+ * untagged frames.  Virtual devices get them from the skb.
+ */
+static bool csig_dev_parses_headers(struct net_device *dev)
+{
+	struct netdev_nested_priv priv = {};
+	bool parses;
+
+	rcu_read_lock();
+	parses = csig_dev_is_hardware(dev, &priv) ||
+		 netdev_walk_all_lower_dev_rcu(dev, csig_dev_is_hardware,
+					       &priv);
+	rcu_read_unlock();
+	return parses;
 }
 
 static struct csig_port *
@@ -132,6 +163,7 @@ csig_port_alloc(struct net_device *dev, const struct csig_port_config *config,
 	}
 	port->dev = dev;
 	port->cn = cn;
+	port->parses_headers = csig_dev_parses_headers(dev);
 	spin_lock_init(&port->est_lock);
 	INIT_LIST_HEAD(&port->queues);
 	INIT_WORK(&port->event_work, csig_port_event);
@@ -303,6 +335,12 @@ struct csig_port *csig_port_get(struct net_device *dev,
 		NL_SET_ERR_MSG_FMT_MOD(extack,
 				       "%s is no Ethernet device, its packets have no place for a tag",
 				       dev->name);
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	if (rtnl_dereference(cn->domain)->profile.tpid[CSIG_FORMAT_COMPACT] ==
+	    CSIG_ETH_8021AD) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "the compact TPID is 0x88a8: VLAN hardware handles such tags, this module does not see them");
 		return ERR_PTR(-EOPNOTSUPP);
 	}
 	port = csig_port_find(dev);

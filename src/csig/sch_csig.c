@@ -11,6 +11,7 @@
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
+#include <net/gso.h>
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
@@ -40,17 +41,83 @@ static struct Qdisc *csig_child_default(struct Qdisc *sch,
 				limit ?: DEFAULT_TX_QUEUE_LEN, extack);
 }
 
+/*
+ * Let the stack see through the tag, if there is one; true if there is.  Packets that
+ * were tagged here look like that already and are found only if they are asked for.
+ */
+static bool csig_look_behind(const struct csig_port *port, struct sk_buff *skb,
+			     bool ask)
+{
+	const u16 *tpid = rcu_dereference_bh(port->rules)->domain->profile.tpid;
+	struct csig_walk w;
+
+	if (skb->protocol != htons(tpid[CSIG_FORMAT_COMPACT]) &&
+	    skb->protocol != htons(tpid[CSIG_FORMAT_EXPANDED]) &&
+	    !eth_type_vlan(skb->protocol) && !ask)
+		return false;
+	if (csig_skb_walk(skb, tpid, &w) != CSIG_WALK_TAG)
+		return false;
+	/* Left as it is without memory: children see one flow, no more. */
+	if (pskb_may_pull(skb, w.offset + csig_layout(w.format)->len + 2))
+		csig_skb_normalise(skb, &w);
+	return true;
+}
+
+static int csig_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
+			    struct sk_buff **to_free)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+	unsigned int len = qdisc_pkt_len(skb);
+	int ret;
+
+	ret = qdisc_enqueue(skb, q->child, to_free);
+	if (ret != NET_XMIT_SUCCESS) {
+		if (net_xmit_drop_count(ret))
+			qdisc_qstats_drop(sch);
+		return ret;
+	}
+	WRITE_ONCE(sch->qstats.backlog, sch->qstats.backlog + len);
+	WRITE_ONCE(sch->q.qlen, sch->q.qlen + 1);
+	return NET_XMIT_SUCCESS;
+}
+
+/* A tagged super-packet for hardware that looks for IP where the tag is */
+static int csig_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
+				 struct sk_buff **to_free)
+{
+	netdev_features_t features = netif_skb_features(skb) &
+				     ~(NETIF_F_GSO_MASK | NETIF_F_IP_CSUM |
+				       NETIF_F_IPV6_CSUM);
+	struct sk_buff *segs, *nskb;
+	bool queued = false;
+
+	segs = skb_gso_segment(skb, features);
+	if (IS_ERR_OR_NULL(segs))	/* no memory: as good as the driver can */
+		return csig_enqueue_one(skb, sch, to_free);
+	skb_list_walk_safe(segs, segs, nskb) {
+		skb_mark_not_on_list(segs);
+		qdisc_skb_cb(segs)->pkt_len = segs->len;
+		qdisc_skb_set_one_seg(segs);
+		if (csig_enqueue_one(segs, sch, to_free) == NET_XMIT_SUCCESS)
+			queued = true;
+	}
+	consume_skb(skb);
+	return queued ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+}
+
 static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			struct sk_buff **to_free)
 {
 	struct csig_sched_data *q = qdisc_priv(sch);
 	struct csig_port *port = q->queue.port;
 	u64 now_ns = ktime_get_ns(), time_in_ns;
-	bool has_tag = false;
+	bool has_tag = false, offload;
 	struct csig_tag tag;
-	unsigned int len;
-	int ret;
 
+	offload = port->parses_headers &&
+		  (skb_is_gso(skb) || skb->ip_summed == CHECKSUM_PARTIAL);
+	if (!csig_look_behind(port, skb, offload))
+		offload = false;
 	if (csig_scratch_take(skb, &time_in_ns, &tag, &has_tag))
 		now_ns = time_in_ns;
 	/*
@@ -60,29 +127,16 @@ static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	skb->napi_id = (u32)now_ns;
 	if (has_tag) {
 		csig_egress_carry(port, skb, &tag);
-	} else {
-		const u16 *tpid = rcu_dereference_bh(port->rules)->domain->profile.tpid;
-		struct csig_walk w;
-
-		/* Tagged here already: show the child the packet behind it. */
-		if ((skb->protocol == htons(tpid[CSIG_FORMAT_COMPACT]) ||
-		     skb->protocol == htons(tpid[CSIG_FORMAT_EXPANDED]) ||
-		     eth_type_vlan(skb->protocol)) &&
-		    csig_skb_walk(skb, tpid, &w) == CSIG_WALK_TAG)
-			csig_skb_normalise(skb, &w);
+		offload = port->parses_headers;
 	}
-
-	len = qdisc_pkt_len(skb);
-	ret = qdisc_enqueue(skb, q->child, to_free);
-	if (ret != NET_XMIT_SUCCESS) {
-		if (net_xmit_drop_count(ret))
-			qdisc_qstats_drop(sch);
-		return ret;
-	}
-	WRITE_ONCE(sch->qstats.backlog, sch->qstats.backlog + len);
-	WRITE_ONCE(sch->q.qlen, sch->q.qlen + 1);
-	WRITE_ONCE(q->queue.backlog, sch->qstats.backlog);
-	return NET_XMIT_SUCCESS;
+	if (!offload)
+		return csig_enqueue_one(skb, sch, to_free);
+	if (skb_is_gso(skb))
+		return csig_enqueue_segments(skb, sch, to_free);
+	if (skb->ip_summed == CHECKSUM_PARTIAL &&
+	    !(skb->dev->features & NETIF_F_HW_CSUM))
+		skb_checksum_help(skb);
+	return csig_enqueue_one(skb, sch, to_free);
 }
 
 static struct sk_buff *csig_dequeue(struct Qdisc *sch)
@@ -99,7 +153,6 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 	qdisc_bstats_update(sch, skb);
 	qdisc_qstats_backlog_dec(sch, skb);
 	WRITE_ONCE(sch->q.qlen, sch->q.qlen - 1);
-	WRITE_ONCE(q->queue.backlog, sch->qstats.backlog);
 
 	now_ns = ktime_get_ns();
 	/* Windows that ended before this packet do not contain it. */
@@ -124,7 +177,6 @@ static void csig_reset(struct Qdisc *sch)
 	struct csig_sched_data *q = qdisc_priv(sch);
 
 	qdisc_reset(q->child);
-	WRITE_ONCE(q->queue.backlog, 0);
 }
 
 static int csig_parse(struct nlattr *opt, struct csig_port_config *config,
@@ -173,6 +225,10 @@ static int csig_init(struct Qdisc *sch, struct nlattr *opt,
 
 	/* destroy is called after a failed init, too */
 	q->child = &noop_qdisc;
+#ifdef TCQ_F_DEQUEUE_DROPS
+	/* Children may free what they drop outside of the root's lock. */
+	sch->flags |= TCQ_F_DEQUEUE_DROPS;
+#endif
 	if (!csig_place_ok(sch)) {
 		NL_SET_ERR_MSG_MOD(extack,
 				   "csig must be the root qdisc or a child of a root mq or mqprio");
@@ -196,6 +252,7 @@ static int csig_init(struct Qdisc *sch, struct nlattr *opt,
 	port = csig_port_get(qdisc_dev(sch), &config, extack);
 	if (IS_ERR(port))
 		return PTR_ERR(port);
+	q->queue.sch = sch;
 	csig_port_attach(port, &q->queue);
 	return 0;
 }

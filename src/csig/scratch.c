@@ -1,100 +1,117 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Scratch: what an ingress hook knows of a packet, for the rest of its way through
- * this CPU in the same softirq pass: when it came in and the tag that was taken off.
+ * this machine: when it came in and the tag that was taken off.
  *
- * NAPI hands packets to the stack in lists, so several are on their way at once. They
- * are kept in a small set-associative table for each CPU; an old entry in the way of
- * a new one is overwritten.  A miss means "no tag", which is a legal strip.
+ * NAPI hands packets to the stack in lists, so several are on their way at once; RPS,
+ * the backlog and, from 7.3 on, the deferred enqueue of a qdisc may finish a packet on
+ * another CPU than the one it came in on.  So this is one table for all CPUs, set-
+ * associative by the packet's address, with a lock for each set: packets spread over
+ * the sets, and only one that finds its address in a set takes the lock.  An old entry
+ * in the way of a new one is overwritten.  A miss means "no tag", a legal strip.
  *
- * A packet is known by its address.  Addresses are used again, so an entry counts only
- * when the packet also came in through the device that is recorded, or through one on
- * top of it (VLAN device, bridge, bond); packets made here came through none.  Every
- * ingress hook forgets what was known of an address before.
+ * Addresses are used again.  An entry counts only for a packet that came in through
+ * the device that is recorded, or through one on top of it (VLAN device, bridge,
+ * bond), that looks the same (what a router leaves alone), and for a short while.
+ * Packets made here came in through no device.
  *
  * Context of all functions: BH disabled, RCU.
  */
 #include <linux/hash.h>
 #include <linux/netdevice.h>
-#include <linux/percpu.h>
+#include <linux/spinlock.h>
+#include <linux/timekeeping.h>
+#include <linux/unaligned.h>
 
 #include "csig.h"
 
-#define CSIG_SCRATCH_BITS	6
+#define CSIG_SCRATCH_BITS	8
 #define CSIG_SCRATCH_WAYS	4
+/* Longer than any pass through the stack, short against the reuse of an address */
+#define CSIG_SCRATCH_LIFE_NS	(250 * NSEC_PER_MSEC)
 
 struct csig_scratch {
 	const struct sk_buff *skb;	/* never dereferenced */
 	const struct net *net;		/* never dereferenced */
 	u64 time_in_ns;
+	u32 print;
 	int iif;
 	bool has_tag;
 	struct csig_tag tag;
 };
 
-struct csig_scratch_table {
-	struct csig_scratch slot[1 << CSIG_SCRATCH_BITS][CSIG_SCRATCH_WAYS];
-	u8 next[1 << CSIG_SCRATCH_BITS];
-};
+struct csig_scratch_set {
+	spinlock_t lock;
+	u8 next;
+	struct csig_scratch way[CSIG_SCRATCH_WAYS];
+} ____cacheline_aligned_in_smp;
 
-static struct csig_scratch_table __percpu *csig_scratch;
+static struct csig_scratch_set csig_scratch[1 << CSIG_SCRATCH_BITS];
 
-static struct csig_scratch *csig_scratch_find(const struct sk_buff *skb,
-					      unsigned int *set)
+static struct csig_scratch_set *csig_scratch_set(const struct sk_buff *skb)
 {
-	struct csig_scratch_table *table = this_cpu_ptr(csig_scratch);
+	return &csig_scratch[hash_ptr(skb, CSIG_SCRATCH_BITS)];
+}
+
+/* With the lock, or as a hint without */
+static struct csig_scratch *csig_scratch_find(struct csig_scratch_set *set,
+					      const struct sk_buff *skb)
+{
 	unsigned int way;
 
-	*set = hash_ptr(skb, CSIG_SCRATCH_BITS);
 	for (way = 0; way < CSIG_SCRATCH_WAYS; way++)
-		if (table->slot[*set][way].skb == skb)
-			return &table->slot[*set][way];
+		if (READ_ONCE(set->way[way].skb) == skb)
+			return &set->way[way];
 	return NULL;
 }
 
-void csig_scratch_forget(const struct sk_buff *skb)
+/* What of an IP header neither routing nor address translation changes; 0: not IP */
+static u32 csig_scratch_ip_print(const struct sk_buff *skb, int off, u16 type)
 {
-	struct csig_scratch *s;
-	unsigned int set;
+	u8 buf[8];
+	const u8 *p;
 
-	s = csig_scratch_find(skb, &set);
-	if (s)
-		s->skb = NULL;
+	if (type != CSIG_ETH_IPV4 && type != CSIG_ETH_IPV6)
+		return 0;
+	p = skb_header_pointer(skb, off, sizeof(buf), buf);
+	if (!p)
+		return 0;
+	if (type == CSIG_ETH_IPV4)	/* total length, identification */
+		return get_unaligned_be32(p + 2) ?: 1;
+	/* flow label, payload length */
+	return ((get_unaligned_be32(p) & 0xfffff) << 12 ^
+		get_unaligned_be16(p + 4)) ?: 1;
 }
 
 /**
- * csig_scratch_note() - an ingress hook saw a tagged packet
+ * csig_scratch_print() - how a tagged packet looks
  * @skb: packet
- * @now_ns: when
- * @tag: tag that was taken off; NULL when it is still in the frame
+ * @w: result of csig_skb_walk(), CSIG_WALK_TAG
+ *
+ * Return: for csig_scratch_note()
  */
-void csig_scratch_note(const struct sk_buff *skb, u64 now_ns,
-		       const struct csig_tag *tag)
+u32 csig_scratch_print(const struct sk_buff *skb, const struct csig_walk *w)
 {
-	struct csig_scratch_table *table = this_cpu_ptr(csig_scratch);
-	struct csig_scratch *s;
-	unsigned int set;
+	int off = skb_mac_offset(skb) + w->offset + csig_layout(w->format)->len;
 
-	s = csig_scratch_find(skb, &set);
-	if (!s)
-		s = &table->slot[set][table->next[set]++ % CSIG_SCRATCH_WAYS];
-	s->skb = skb;
-	s->net = dev_net(skb->dev);
-	s->iif = skb->skb_iif;
-	s->time_in_ns = now_ns;
-	s->has_tag = tag;
-	if (tag)
-		s->tag = *tag;
+	return csig_scratch_ip_print(skb, off + 2, w->inner);
 }
 
-/* Did the packet come in where the entry says, or through a device on top? */
+/* Is the entry about this packet, or about one that had its address before? */
 static bool csig_scratch_valid(const struct csig_scratch *s,
 			       const struct sk_buff *skb)
 {
 	struct net *net = dev_net(skb->dev);
 	struct net_device *dev, *upper;
+	u32 print;
 
-	if (!skb->skb_iif || s->net != net)
+	if (!skb->skb_iif || s->net != net ||
+	    ktime_get_ns() - s->time_in_ns > CSIG_SCRATCH_LIFE_NS)
+		return false;
+	print = csig_scratch_ip_print(skb, skb_network_offset(skb),
+				      ntohs(skb->protocol));
+	/* What has no print may have lost or got a label on its way. */
+	if (print && s->print && print != s->print)
 		return false;
 	if (likely(s->iif == skb->skb_iif))
 		return true;
@@ -104,8 +121,57 @@ static bool csig_scratch_valid(const struct csig_scratch *s,
 }
 
 /**
+ * csig_scratch_enter() - a packet is at an ingress hook
+ * @skb: packet
+ * @keep: what a hook of a device below noted is still true
+ *
+ * Forgets what was known of the packet's address before.
+ */
+void csig_scratch_enter(const struct sk_buff *skb, bool keep)
+{
+	struct csig_scratch_set *set = csig_scratch_set(skb);
+	struct csig_scratch *s;
+
+	if (!csig_scratch_find(set, skb))
+		return;
+	spin_lock(&set->lock);
+	s = csig_scratch_find(set, skb);
+	if (s && !(keep && s->iif != skb->skb_iif &&
+		   csig_scratch_valid(s, skb)))
+		WRITE_ONCE(s->skb, NULL);
+	spin_unlock(&set->lock);
+}
+
+/**
+ * csig_scratch_note() - an ingress hook saw a tagged packet
+ * @skb: packet
+ * @print: csig_scratch_print() of the packet when it had its tag
+ * @tag: tag that was taken off; NULL when it is still in the frame
+ */
+void csig_scratch_note(const struct sk_buff *skb, u32 print,
+		       const struct csig_tag *tag)
+{
+	struct csig_scratch_set *set = csig_scratch_set(skb);
+	struct csig_scratch *s;
+
+	spin_lock(&set->lock);
+	s = csig_scratch_find(set, skb);
+	if (!s)
+		s = &set->way[set->next++ % CSIG_SCRATCH_WAYS];
+	WRITE_ONCE(s->skb, skb);
+	s->net = dev_net(skb->dev);
+	s->iif = skb->skb_iif;
+	s->time_in_ns = ktime_get_ns();
+	s->print = print;
+	s->has_tag = tag;
+	if (tag)
+		s->tag = *tag;
+	spin_unlock(&set->lock);
+}
+
+/**
  * csig_scratch_take() - what is known of a packet, once
- * @skb: packet at egress
+ * @skb: packet at egress; protocol and network header are those behind its tag
  * @time_in_ns: filled in, when it came in
  * @tag: filled in when @has_tag
  * @has_tag: filled in, a tag was taken off
@@ -115,29 +181,29 @@ static bool csig_scratch_valid(const struct csig_scratch *s,
 bool csig_scratch_take(const struct sk_buff *skb, u64 *time_in_ns,
 		       struct csig_tag *tag, bool *has_tag)
 {
+	struct csig_scratch_set *set = csig_scratch_set(skb);
 	struct csig_scratch *s;
-	unsigned int set;
+	bool valid = false;
 
-	s = csig_scratch_find(skb, &set);
-	if (!s)
+	if (!csig_scratch_find(set, skb))
 		return false;
-	s->skb = NULL;
-	if (!csig_scratch_valid(s, skb))
-		return false;
-	*time_in_ns = s->time_in_ns;
-	*has_tag = s->has_tag;
-	if (s->has_tag)
+	spin_lock(&set->lock);
+	s = csig_scratch_find(set, skb);
+	if (s) {
+		WRITE_ONCE(s->skb, NULL);
+		valid = csig_scratch_valid(s, skb);
+		*time_in_ns = s->time_in_ns;
+		*has_tag = s->has_tag;
 		*tag = s->tag;
-	return true;
+	}
+	spin_unlock(&set->lock);
+	return valid;
 }
 
-int csig_scratch_init(void)
+void csig_scratch_init(void)
 {
-	csig_scratch = alloc_percpu(struct csig_scratch_table);
-	return csig_scratch ? 0 : -ENOMEM;
-}
+	unsigned int i;
 
-void csig_scratch_exit(void)
-{
-	free_percpu(csig_scratch);
+	for (i = 0; i < ARRAY_SIZE(csig_scratch); i++)
+		spin_lock_init(&csig_scratch[i].lock);
 }

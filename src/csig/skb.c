@@ -11,6 +11,7 @@
 #include <linux/skbuff.h>
 #include <net/checksum.h>
 #include <net/gso.h>
+#include <net/sch_generic.h>
 
 #include "csig.h"
 
@@ -224,6 +225,9 @@ int csig_skb_insert(struct sk_buff *skb, const struct csig_walk *w,
 				     csum_partial(skb->data + w->offset, len,
 						  0));
 	skb_reset_mac_header(skb);
+	/* What a queue accounts was computed before: a tag in every frame */
+	qdisc_skb_cb(skb)->pkt_len += len * (skb_is_gso(skb) ?
+					     skb_shinfo(skb)->gso_segs : 1);
 	tagged.status = CSIG_WALK_TAG;
 	tagged.format = tag->format;
 	csig_skb_normalise(skb, &tagged);
