@@ -118,10 +118,11 @@ tcp_sent() {
 # A tag is on the wire, too; a super-packet has one in each segment.
 tagged() {
 	pair
-	tc -n "$(ns a)" qdisc add dev eth0 clsact
+	clsact a eth0
 	for f in compact:4 expanded:8; do
-		tc -n "$(ns a)" filter replace dev eth0 egress pref 1 handle 1 protocol ip \
-			matchall action csig push format ${f%:*} signal abw
+		tc -n "$(ns a)" filter del dev eth0 egress
+		tc -n "$(ns a)" filter add dev eth0 egress protocol ip matchall \
+			action csig push format "${f%:*}" signal abw
 		same_bits "$f" "$(flow size=20,count=300,extra=${f#*:})"
 		same_bits "$f, super-packets" "$(flow size=100,gso=40,count=30,extra=${f#*:})"
 	done

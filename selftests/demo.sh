@@ -275,7 +275,8 @@ tag_at_sender
 say "starting a TCP transfer of $tagged kbit/s and the cross traffic"
 start_traffic
 say "waiting until the ports measure the same twice"
-wait_for 40 ports_steady || die "the ports do not become steady"
+wait_for 60 ports_steady ||
+	die "the ports do not become steady: $(jq -c 'map([.ifname, .abw_bps])' <<<"$before")"
 say "looking at $packets tagged packets at the receiver"
 receive
 say "done"

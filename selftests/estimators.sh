@@ -122,6 +122,7 @@ link_speed() {
 	local speed
 
 	mkns a
+	modprobe -q tun || true
 	ip -n "$(ns a)" tuntap add dev tap0 mode tap
 	ip -n "$(ns a)" link set dev tap0 up
 	nsx a ethtool -s tap0 speed 100 duplex full autoneg off ||

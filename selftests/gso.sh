@@ -31,8 +31,8 @@ path() {
 	port_add s out0 capacity 10gbit ingress trust
 	port_add r in0 ingress trust
 	port_add r out0 capacity 10gbit ingress trust
-	tc -n "$(ns a)" qdisc add dev eth0 clsact
-	tc -n "$(ns b)" qdisc add dev eth0 clsact
+	clsact a eth0
+	clsact b eth0
 	# what arrives without a tag, and what with one
 	tc -n "$(ns b)" filter add dev eth0 ingress pref 1 protocol 0x9900 matchall \
 		action continue

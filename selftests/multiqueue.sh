@@ -104,7 +104,7 @@ kinds() {
 tags_on_all_queues() {
 	pair
 	under_mq capacity 100mbit
-	tc -n "$(ns a)" qdisc add dev eth0 clsact
+	clsact a eth0
 	tc -n "$(ns a)" filter add dev eth0 egress protocol ip matchall \
 		action csig push signal abwc
 	pace "from=$(ns a),to=$(ns b),addr=10.0.0.2,ports=32,size=200,rate=2M,count=256"

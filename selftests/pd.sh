@@ -143,7 +143,7 @@ ifb() {
 	ctl a port del dev eth0
 	port_add a ifb0 capacity 100mbit
 	child a ifb0 netem delay 10ms
-	tc -n "$(ns a)" qdisc add dev eth0 clsact
+	clsact a eth0
 	tc -n "$(ns a)" filter add dev eth0 egress matchall \
 		action mirred egress redirect dev ifb0
 	d=$(delays)

@@ -13,7 +13,7 @@ pair() {
 	addr b eth0 10.0.0.2/24
 	ip -n "$(ns a)" neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0 nud permanent
 	ip -n "$(ns b)" neigh add 10.0.0.1 lladdr 02:00:00:00:00:01 dev eth0 nud permanent
-	tc -n "$(ns a)" qdisc add dev eth0 clsact
+	clsact a eth0
 }
 
 egress() { # DEV PREF ACTION...
@@ -34,11 +34,13 @@ cases() { # [DEV]
 formats() {
 	pair
 	cases <<-END
-		! tc -n $(ns a) filter replace dev eth0 egress pref 1 handle 1 protocol all matchall action csig push format compact signal abw lm 5
+		! tc -n $(ns a) filter add dev eth0 egress pref 1 protocol all matchall action csig push format compact signal abw lm 5
 		compact abw | udp:20 | c:0.31.5 udp:20
-		! tc -n $(ns a) filter replace dev eth0 egress pref 1 handle 1 protocol all matchall action csig push format expanded signal pd lm 516
+		! tc -n $(ns a) filter del dev eth0 egress
+		! tc -n $(ns a) filter add dev eth0 egress pref 1 protocol all matchall action csig push format expanded signal pd lm 516
 		expanded pd | udp:20 | e:2.0.516 udp:20
-		! tc -n $(ns a) filter replace dev eth0 egress pref 1 handle 1 protocol all matchall action csig push signal 1
+		! tc -n $(ns a) filter del dev eth0 egress
+		! tc -n $(ns a) filter add dev eth0 egress pref 1 protocol all matchall action csig push signal 1
 		by number | udp:20 | c:1.31.0 udp:20
 		behind VLANs | ad:3 q:4 udp:20 | ad:3 q:4 c:1.31.0 udp:20
 		behind a CN-TAG | cn:7 udp:20 | cn:7 c:1.31.0 udp:20
@@ -68,7 +70,7 @@ vlan_and_parent() {
 	pair
 	ip -n "$(ns a)" link add link eth0 name vlan10 type vlan id 10
 	ip -n "$(ns a)" link set dev vlan10 up
-	tc -n "$(ns a)" qdisc add dev vlan10 clsact
+	clsact a vlan10
 	egress vlan10 1 push signal abw
 	for offload in on off; do
 		nsx a ethtool -K eth0 tx-vlan-hw-insert $offload >/dev/null
@@ -87,7 +89,7 @@ vlan_and_parent() {
 bridge_and_port() {
 	pair
 	mkbridge a br0 "" eth0
-	tc -n "$(ns a)" qdisc add dev br0 clsact
+	clsact a br0
 	egress br0 1 push signal abw
 	egress eth0 1 push signal pd
 	cases br0 <<<"bridge and port | udp:20 | c:0.31.0 udp:20"
@@ -96,12 +98,12 @@ bridge_and_port() {
 pop() {
 	pair
 	egress eth0 1 push signal abw
-	tc -n "$(ns b)" qdisc add dev eth0 clsact
+	clsact b eth0
 	tc -n "$(ns b)" filter add dev eth0 ingress protocol all matchall action csig pop
-	nsx a ping -q -n -c 2 -i 0.2 -W 5 10.0.0.2
+	nsx a ping -q -n -c 2 -i 0.01 -W 5 10.0.0.2
 	# what has no tag is not touched
 	tc -n "$(ns a)" filter del dev eth0 egress
-	nsx a ping -q -n -c 2 -i 0.2 -W 5 10.0.0.2
+	nsx a ping -q -n -c 2 -i 0.01 -W 5 10.0.0.2
 	bulk "from=$(ns a),to=$(ns b),addr=10.0.0.2,bytes=1000000,size=65536"
 }
 
@@ -130,20 +132,21 @@ no_ethernet() {
 	addr b eth0 10.0.0.2/24
 	ip -n "$(ns a)" link add name ipip1 type ipip local 10.0.0.1 remote 10.0.0.2
 	ip -n "$(ns b)" link add name ipip1 type ipip local 10.0.0.2 remote 10.0.0.1
+	modprobe -q tun || true
 	ip -n "$(ns a)" tuntap add dev tun0 mode tun
 	ip -n "$(ns a)" link add name wg0 type wireguard 2>/dev/null || true
 	for dev in ipip1 tun0 lo wg0; do
 		ip -n "$(ns a)" link set dev $dev up 2>/dev/null || continue
 		assert_refused 2 "ethernet" csigctl -n "$(ns a)" port add dev $dev
 		assert_refused 2 "ethernet" tc -n "$(ns a)" qdisc add dev $dev root csig
-		tc -n "$(ns a)" qdisc add dev $dev clsact
+		clsact a $dev
 		egress $dev 1 push signal abw 2>"$_csig_tmp/err" || grep -q . "$_csig_tmp/err"
 	done
 	addr a ipip1 10.9.0.1/24
 	addr b ipip1 10.9.0.2/24
 	ip -n "$(ns b)" link set dev ipip1 up
-	nsx a ping -q -n -c 2 -i 0.2 -W 5 10.9.0.2
-	nsx a ping -q -n -c 2 -i 0.2 -W 5 127.0.0.1
+	nsx a ping -q -n -c 2 -i 0.01 -W 5 10.9.0.2
+	nsx a ping -q -n -c 2 -i 0.01 -W 5 127.0.0.1
 }
 
 # Packets that the kernel makes with little room in front
@@ -152,7 +155,7 @@ headroom() {
 	mkns c
 	mkveth a eth1 03 c eth0 04
 	egress eth0 1 push format expanded signal abw
-	tc -n "$(ns a)" qdisc add dev eth1 clsact
+	clsact a eth1
 	egress eth1 1 push format expanded signal abw
 	port_add a eth1 capacity 100mbit
 	# rejects of a router and of a bridge
@@ -166,7 +169,7 @@ headroom() {
 			}
 		}
 	END
-	tc -n "$(ns b)" qdisc add dev eth0 clsact
+	clsact b eth0
 	tc -n "$(ns b)" filter add dev eth0 ingress matchall action csig pop
 	assert_refused 1 "refused" nsx b socat -T 5 - TCP:10.0.0.1:81,connect-timeout=5
 	nsx b socat -u - UDP:10.0.0.1:81 <<<x || true

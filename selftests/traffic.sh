@@ -65,6 +65,12 @@ child() { # NS DEV KIND [OPTION...]
 	tc -n "$n" qdisc replace dev "$dev" parent "${root}1" "$@"
 }
 
+# csigctl makes one where a port is.
+clsact() { # NS DEV
+	tc -n "$(ns "$1")" qdisc show dev "$2" | grep -q clsact ||
+		tc -n "$(ns "$1")" qdisc add dev "$2" clsact
+}
+
 median() { # NUMBER...
 	printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"
 }

@@ -25,7 +25,7 @@ in_use() {
 	pace_start "from=$(ns a),to=$(ns b),addr=10.0.0.2,rate=2M,size=200"
 	refused "a qdisc"
 	tc -n "$(ns a)" qdisc del dev eth0 root
-	tc -n "$(ns a)" qdisc add dev eth0 clsact
+	clsact a eth0
 	tc -n "$(ns a)" filter add dev eth0 egress protocol ip matchall \
 		action csig push signal abw
 	refused "an action"
