@@ -287,9 +287,8 @@ def cmd_cases(args):
                 if MARK.encode() not in f:
                     got.append(f)
             else:
-                print("%s at %s: the marker did not arrive" % (case.name, port.dev))
-                bad += 1
-                continue
+                raise SystemExit("%s at %s: the marker did not arrive, but %s" %
+                                 (case.name, port.dev, hexes(got)))
             want = answer(spec, frame)
             if got == want:
                 good += 1

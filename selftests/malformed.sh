@@ -89,7 +89,7 @@ with_policies() {
 with_push() {
 	mktransit
 	push_all sw port2 format compact signal abw
-	malformed | cases h1/v0 h2/v1 "--marker=to:0180c200000e type:88cc text:@"
+	malformed | cases h1/v0 h2/v1 "--marker=c:0.1.1 type:88b5 text:@"
 }
 
 at_speed() {
