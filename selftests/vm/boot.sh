@@ -51,8 +51,8 @@ printf '%s' "${*:-}" >"$run/cmd"
 	done
 } >"$run/env"
 
-cpus=2
-[ "$KERNEL" != debug ] || cpus=4
+cpus=2 boot_timeout=300
+[ "$KERNEL" != debug ] || cpus=4 boot_timeout=900
 
 mount9p() { # TAG DIR [ro]
 	args+=(-fsdev "local,id=$1,path=$2,security_model=none,multidevs=remap${3:+,readonly=on}"
@@ -90,7 +90,7 @@ qemu=(timeout --foreground -k 5 "$timeout" qemu-system-x86_64 "${args[@]}")
 # A machine that has not reached its init by now never will.
 watchdog() {
 	# not sleep(1), which would survive this function
-	read -r -t "${CSIG_BOOT_TIMEOUT:-180}" <>"$run/never" || true
+	read -r -t "${CSIG_BOOT_TIMEOUT:-$boot_timeout}" <>"$run/never" || true
 	[ ! -e "$run/up" ] || return 0
 	: >"$run/stuck"
 	kill "$(cat "$run/qemu.pid")"

@@ -9,6 +9,8 @@
 check=$work/check
 root=$(root_path "$root_kind")
 start=$SECONDS
+limit=3600
+[ "$KERNEL" != debug ] || limit=14400
 export CSIG_EXPECT_ALL=${CSIG_EXPECT_ALL:-1}
 
 all=$(make -s --no-print-directory -C "$top/selftests" \
@@ -65,7 +67,7 @@ machine() { # N: boot machines until no test is left
 		status=0
 		# The loop must not be in a subshell: it sets $running.
 		exec 7< <("$vm_dir/boot.sh" --run "$run" --out "$check" \
-			--timeout "${TIMEOUT:-3600}" selftests/vm/guest-tests \
+			--timeout "${TIMEOUT:-$limit}" selftests/vm/guest-tests \
 			2>"$check/machine-$1.log" 8>&-
 			echo "status $?")
 		while read -r word test code tenths <&7; do
