@@ -100,11 +100,11 @@ settings() {
 # Thousands of both kinds, and those that do change among them.
 thousands() {
 	mktransit
-	ctl sw signal set 4 source abw aggregate min buckets 1000 base 0 step 100000000000000
+	ctl sw signal set 4 source abw aggregate min buckets 1000 base 0 step 8000000000000
 	port_set sw port2 capacity 900tbit
 	{ untagged; no_change; cat <<-'EOF'; } | burst 6000 h1/v0 h2/v1
 	compact that changes | c:4.31.0 udp:100 | c:4.1.9 udp:100
-	expanded that changes | q:7 e:4.0xfffff.0 udp:101 | q:7 e:4.8.9 udp:101
+	expanded that changes | q:7 e:4.0xfffff.0 udp:101 | q:7 e:4.112.9 udp:101
 	EOF
 	assert_eq "all frames" $((6000 - $(kinds_malformed) )) \
 		$(($(port_stat sw port2 tagged) + $(port_stat sw port2 untagged)))
