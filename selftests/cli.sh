@@ -622,8 +622,8 @@ many_ports() {
 	ctl sw port show >/dev/null
 	ms=$((($(date +%s%N) - start) / 1000000))
 	diag "dump of $n ports: $ms ms"
-	# Emulated machines are some ten times slower than the second that is allowed.
-	assert_le "milliseconds" $((10000 * CSIG_TIME_SCALE)) "$ms"
+	# A second is allowed, 0.6 are measured on an emulated machine with other load.
+	assert_le "milliseconds" $((3000 * CSIG_TIME_SCALE)) "$ms"
 	# A list that changes is read again or refused, never cut.
 	while :; do
 		ctl sw port del dev d0

@@ -217,7 +217,7 @@ twice() {
 	tc -n "h1-$$" filter add dev v0 egress matchall action csig push \
 		signal abw
 	cases h1/v0 h2/v1 <<-'EOF'
-	exactly one tag | udp:100 | c:0.7.0 udp:100
+	exactly one tag | udp:100 | c:0.5.0 udp:100
 	EOF
 }
 
@@ -283,10 +283,11 @@ partly_gone() {
 }
 
 not_ethernet() {
-	local dev
+	local dev before
 
 	mkns sw
-	ip -n "sw-$$" tuntap add dev tun7 mode tun
+	modprobe -q tun || true
+	ip -n "sw-$$" tuntap add dev tun7 mode tun 2>/dev/null || true
 	ip -n "sw-$$" link add name ipip7 type ipip local 192.0.2.1 \
 		remote 192.0.2.2 2>/dev/null || true
 	ip -n "sw-$$" link add name wg7 type wireguard 2>/dev/null || true
