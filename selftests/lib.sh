@@ -298,6 +298,10 @@ mkns() { # NAME... [ipv6]
 				}
 				echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter
 			done
+			# a bridge must not look into IP
+			for c in /proc/sys/net/bridge/bridge-nf-call-*; do
+				[ ! -e "$c" ] || echo 0 >"$c"
+			done
 		EOF
 		ip -n "$n-$$" link set dev lo up
 	done
