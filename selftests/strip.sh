@@ -115,21 +115,19 @@ counted_at_h2() { # JQ-CONDITION-ON-PREF
 			.options.actions[0].stats.packets] | add // 0"
 }
 
-# Streams with every kind of offload from h1, which tags, through the stripping port.
+# Streams with all offloads and with none from h1, which tags, through the stripping port.
 streams() { # ADDRESS
 	local features
 
-	for features in "tso on gso on tx on" "tso off gso on tx on" \
-		"tso off gso off tx on" "tso off gso off tx off"; do
+	for features in "tso on gso on tx on" "tso off gso off tx off"; do
 		# shellcheck disable=SC2086
 		nsx h1 ethtool -K v0 $features >/dev/null
 		echo "$features"
-		flow tcp h1 h2 "$1" --bytes 1000000
-		flow udp h1 h2 "$1" --count 5 --size 1400
+		flow tcp h1 h2 "$1" --bytes 400000
 	done
 }
 
-transfers() { # FORMAT
+transfers() { # FORMAT ADDRESS
 	mktransit
 	nsx h1 sysctl -qw net.ipv6.conf.v0.disable_ipv6=0
 	nsx h2 sysctl -qw net.ipv6.conf.v1.disable_ipv6=0
@@ -143,8 +141,7 @@ transfers() { # FORMAT
 	push_all h1 v0 format "$1" signal abw
 	port_set sw port2 egress strip
 	port_set sw port1 ingress trust
-	streams 10.0.0.2
-	streams fd00::2
+	streams "$2"
 	assert_eq "tagged frames at h2" 0 "$(counted_at_h2 '< 9')"
 	assert_ge "clean frames at h2" 100 "$(counted_at_h2 '== 9')"
 	assert_ge stripped 100 "$(port_stat sw port2 stripped)"
@@ -175,7 +172,6 @@ vlan_transfers() {
 	count_at_h2
 	push_all h1 v0 format compact signal abw
 	port_set sw port2 egress strip
-	streams 10.0.10.2
 	streams 10.0.20.2
 	assert_eq "tagged frames at h2" 0 "$(counted_at_h2 '< 9')"
 	assert_ge stripped 100 "$(port_stat sw port2 stripped)"
@@ -186,6 +182,6 @@ run_test formats "every placement and format, VLAN tag in metadata"
 run_test octets "every placement and format, all in the octets"
 run_test padding "padded to 60 octets with zeros"
 run_test untouched "malformed and untagged frames stay"
-run_test transfers "TCP and UDP with all offloads, compact" compact
-run_test transfers "TCP and UDP with all offloads, expanded" expanded
-run_test vlan_transfers "TCP and UDP in a VLAN and in two"
+run_test transfers "TCP with all offloads and none, compact" compact 10.0.0.2
+run_test transfers "TCP with all offloads and none, expanded" expanded fd00::2
+run_test vlan_transfers "TCP in two VLANs"
