@@ -96,11 +96,14 @@ def print_received(hops, packets, bounds):
             s = int(statistics.median_low([p["s"] for p in these]))
             p = next(p for p in these if p["s"] == s)
             lo, hi = p["value_min"], p["value_max"]
+            if not check(lo is not None, what + ": no device wrote a value"):
+                continue
             if fmt == "compact":
                 off = abs(s - code(bounds[t], want))
                 check(off <= 1, "%s: %s, %d buckets from %s" % (
                     what, value_text(t, lo), off, value_text(t, want)))
-                text = "%s .. %s" % (value_text(t, lo).split()[0], value_text(t, hi))
+                text = "%s .. %s" % (value_text(t, lo).split()[0],
+                                     "more" if hi is None else value_text(t, hi))
             else:
                 check(abs(lo - want) <= 0.1 * want, "%s: %s, the figure says %s" % (
                     what, value_text(t, lo), value_text(t, want)))

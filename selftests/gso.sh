@@ -92,7 +92,8 @@ transfer() { # WHAT ADDRESS [WRITE SIZE [OCTETS]]
 	assert_eq "$1: segments without a tag" "$untagged" "$(arrived 3 4)"
 	[ "$(arrived 1 2)" -gt "$tagged" ] || fail "$1: no tagged segment"
 	assert_eq "$1: checksum errors" "$errors" "$(csum_errors)"
-	assert_le "$1: retransmissions" "${retrans_limit:-0}" "$(bulk_get retransmissions)"
+	# some are spurious where the machine stalls; lost super-packets are hundreds
+	assert_le "$1: retransmissions" 20 "$(bulk_get retransmissions)"
 }
 
 both_families() { # WHAT

@@ -60,7 +60,6 @@ one_setting() {
 	assert_eq "capacity" 50000000 "$(port_get a eth0 capacity_bps)"
 	assert_eq "capacities that tc shows" 50000000 "$(tc -n "$(ns a)" -j qdisc show dev eth0 |
 		jq -r 'map(select(.kind == "csig") | .options.capacity_bps) | unique | .[]')"
-	port_set a eth0 lm hop=3 2>/dev/null || true
 }
 
 come_and_go() {
