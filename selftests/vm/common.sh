@@ -69,7 +69,8 @@ kernel_path() { # the folder with vmlinuz and kver of the selected kernel
 }
 
 linux_source_path() { # scripts and generators from Debian's linux-source
-	root_path dev | sed "s|/dev-|/source-|"
+	(root_path dev && cat "$vm_dir/linux-source.sh") | hash_of |
+		sed "s|^|$cache/source-|"
 }
 
 # Running as root, a mount namespace of its own is enough for the chroot;

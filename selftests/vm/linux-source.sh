@@ -7,7 +7,7 @@
 unpack_in_root() {
 	tar -xf /usr/src/linux-source-6.12.tar.xz --strip-components=1 -C /kernel \
 		--wildcards '*/scripts' '*/tools/net/ynl' '*/tools/include' \
-		'*/Documentation/netlink' '*/include/uapi' '*/tools/scripts'
+		'*/Documentation/netlink' '*/include/uapi'
 }
 
 unpack() { # FOLDER
