@@ -29,15 +29,15 @@ same_bits() { # WHAT FLOW
 	assert_near "$1" "$(sent wire_bits)" 1 $(($(wire_bits a eth0) - bits))
 }
 
-flow() { # KEY=VALUE,...
+to_b() { # KEY=VALUE,...
 	echo "from=$(ns a),to=$(ns b),addr=10.0.0.2,$1"
 }
 
 plain() {
 	pair
-	same_bits "large frames" "$(flow size=1400,count=300)"
-	same_bits "frames of 60 octets" "$(flow size=18,count=300)"
-	same_bits "minimum frames" "$(flow size=1,count=300)"
+	same_bits "large frames" "$(to_b size=1400,count=300)"
+	same_bits "frames of 60 octets" "$(to_b size=18,count=300)"
+	same_bits "minimum frames" "$(to_b size=1,count=300)"
 }
 
 vlan() {
@@ -87,7 +87,7 @@ udp_gso() {
 
 	pair
 	for size in 1 18 100 1400; do
-		same_bits "40 datagrams of $size in one" "$(flow size=$size,gso=40,count=30)"
+		same_bits "40 datagrams of $size in one" "$(to_b size=$size,gso=40,count=30)"
 	done
 }
 
@@ -100,7 +100,7 @@ tcp_gso() {
 		nsx a ethtool -K eth0 tso $offload gso $offload >/dev/null
 		before=$(tcp_sent)
 		bits=$(wire_bits a eth0)
-		bulk "$(flow size=65536,bytes=8000000)"
+		bulk "$(to_b size=65536,bytes=8000000)"
 		bits=$(($(wire_bits a eth0) - bits))
 		after=$(tcp_sent)
 		segs=$((after - before))
@@ -123,14 +123,14 @@ tagged() {
 		tc -n "$(ns a)" filter del dev eth0 egress
 		tc -n "$(ns a)" filter add dev eth0 egress protocol ip matchall \
 			action csig push format "${f%:*}" signal abw
-		same_bits "$f" "$(flow size=20,count=300,extra=${f#*:})"
-		same_bits "$f, super-packets" "$(flow size=100,gso=40,count=30,extra=${f#*:})"
+		same_bits "$f" "$(to_b size=20,count=300,extra=${f#*:})"
+		same_bits "$f, super-packets" "$(to_b size=100,gso=40,count=30,extra=${f#*:})"
 	done
 	# stripped at the port: not on the wire
 	port_set a eth0 egress strip
-	same_bits "stripped" "$(flow size=40,count=300)"
-	same_bits "stripped, super-packets" "$(flow size=40,gso=40,count=30)"
-	same_bits "stripped, minimum frames" "$(flow size=1,count=300)"
+	same_bits "stripped" "$(to_b size=40,count=300)"
+	same_bits "stripped, super-packets" "$(to_b size=40,gso=40,count=30)"
+	same_bits "stripped, minimum frames" "$(to_b size=1,count=300)"
 }
 
 overhead() {
@@ -139,11 +139,11 @@ overhead() {
 	pair
 	port_set a eth0 overhead 0
 	bits=$(wire_bits a eth0)
-	pace "$(flow size=100,count=100)"
+	pace "$(to_b size=100,count=100)"
 	assert_near "without overhead" $((100 * 142 * 8)) 1 $(($(wire_bits a eth0) - bits))
 	port_set a eth0 overhead 38
 	bits=$(wire_bits a eth0)
-	pace "$(flow size=100,gso=10,count=10)"
+	pace "$(to_b size=100,gso=10,count=10)"
 	assert_near "overhead 38" $((100 * (142 + 38) * 8)) 1 $(($(wire_bits a eth0) - bits))
 }
 
@@ -153,9 +153,9 @@ packets() {
 
 	pair
 	n=$(port_stat a eth0 untagged)
-	pace "$(flow size=100,gso=10,count=20)"
+	pace "$(to_b size=100,gso=10,count=20)"
 	assert_eq "untagged" 20 $(($(port_stat a eth0 untagged) - n))
-	frames burst --from "$(ns a)/eth0" --to "$(ns b)/eth0" --count 40 <<-END
+	burst 40 a/eth0 b/eth0 <<-END
 		better    | c:1.2.3 | same
 		worse     | c:1.31.3 | c:1.31.0
 	END

@@ -200,13 +200,15 @@ start_traffic() {
 	local i to flows
 
 	to=(10.1.0.12 10.3.0.13 10.2.0.14 10.2.0.15 10.2.0.2)
-	flows=("kind=tcp,from=$(ns hosta),to=$(ns hostb),addr=10.2.0.2,size=400,extra=4,rate=${tagged}k")
+	flows=("kind=tcp,from=$(ns hosta),to=$(ns hostb),addr=10.2.0.2,size=400,extra=4")
+	flows[0]+=",rate=${tagged}k"
 	for i in 0 1 2 3 4; do
 		n=$(ns x$((i + 2)))
 		[ $i -lt 4 ] || n=$(ns hostb)
-		flows+=("from=$(ns x$((i + 1))),to=$n,addr=${to[i]},size=${size[i]},gso=${gso[i]},rate=$((capacity[i] - abw[i] - tagged))k")
+		flows+=("from=$(ns x$((i + 1))),to=$n,addr=${to[i]},size=${size[i]},gso=${gso[i]}")
+		flows[i + 1]+=",rate=$((capacity[i] - abw[i] - tagged))k"
 	done
-	python3 "$CSIG_LIB_DIR/traffic.py" pace "${flows[@]}" \
+	python3 -SEB "$CSIG_LIB_DIR/traffic.py" pace "${flows[@]}" \
 		--ready "$dir/ready" >"$dir/traffic" &
 	traffic=$!
 	wait_for 30 traffic_runs || die "no traffic"
@@ -281,5 +283,5 @@ say "looking at $packets tagged packets at the receiver"
 receive
 say "done"
 csigctl -n "$(ns hostb)" -j signal show >"$dir/signals"
-python3 "$CSIG_LIB_DIR/demo_report.py" "$dir" "${capacity[*]}" "${abw[*]}" "${delay[*]}" \
+python3 -SEB "$CSIG_LIB_DIR/demo_report.py" "$dir" "${capacity[*]}" "${abw[*]}" "${delay[*]}" \
 	"${hops[*]}"

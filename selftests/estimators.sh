@@ -67,7 +67,7 @@ one_port() { # SETTING...
 }
 
 expect_s() { # S: of a tag for expanded abw
-	frames cases --from "$(ns a)/eth0" --to "$(ns b)/eth0" <<-END
+	cases a/eth0 b/eth0 <<-END
 		abw | e:0.1048575.0 | e:0.$1.0
 	END
 }

@@ -5,8 +5,8 @@
 
 . "$(dirname "$0")/lib.sh"
 
-cases() { # CASE [ARGUMENT...]
-	python3 "$CSIG_LIB_DIR/netlink_cases.py" "$@"
+nl() { # CASE [ARGUMENT...]
+	python3 -B "$CSIG_LIB_DIR/netlink_cases.py" "$@"
 }
 
 prepare() {
@@ -23,18 +23,18 @@ prepare() {
 
 simple_case() { # CASE
 	prepare
-	cases "$1" "$(ns a)"
+	nl "$1" "$(ns a)"
 }
 
 unprivileged() {
 	prepare
-	nsx a python3 "$CSIG_LIB_DIR/netlink_cases.py" unprivileged .
+	nsx a python3 -B "$CSIG_LIB_DIR/netlink_cases.py" unprivileged .
 }
 
 userns() {
 	unshare -Urn true 2>/dev/null || skip "user namespaces are not to be had"
 	unshare -Urn sh -ec "ip link add name port0 type dummy
-		exec python3 $CSIG_LIB_DIR/netlink_cases.py userns ."
+		exec python3 -B $CSIG_LIB_DIR/netlink_cases.py userns ."
 }
 
 # Not root there, but in a user namespace of its own: that gives no right here.
@@ -53,13 +53,13 @@ dump() {
 		echo "link add name many$i type dummy"
 	done >"$_csig_tmp/batch"
 	ip -n "$(ns a)" -batch "$_csig_tmp/batch"
-	cases dump "$(ns a)" many $n
+	nl dump "$(ns a)" many $n
 }
 
 monitor() {
 	prepare
 	mkns b
-	cases monitor "$(ns a)" "$(ns b)"
+	nl monitor "$(ns a)" "$(ns b)"
 }
 
 ktap_plan 9

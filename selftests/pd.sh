@@ -100,7 +100,7 @@ losses() {
 
 	pair
 	child a eth0 netem loss 50% delay 1ms
-	frames burst --from "$(ns a)/eth0" --to "$(ns b)/eth0" --count 400 --timeout 2 \
+	burst 400 a/eth0 b/eth0 --timeout=2 \
 		<<<"x | e:7.1.2 | same" >"$_csig_tmp/burst" && fail "nothing was lost"
 	cat "$_csig_tmp/burst"
 	n=$(sed -n 's/.*received \([0-9]*\).*/\1/p' "$_csig_tmp/burst")
@@ -158,10 +158,10 @@ below_netem() {
 	mkveth a eth0 01 b eth0 02
 	tc -n "$(ns a)" qdisc add dev eth0 root handle 1: netem delay 1ms
 	if tc -n "$(ns a)" qdisc add dev eth0 parent 1:1 csig 2>"$_csig_tmp/err"; then
-		frames cases --from "$(ns a)/eth0" --to "$(ns b)/eth0" <<<"x | udp:20 | same"
+		cases a/eth0 b/eth0 <<<"x | udp:20 | same"
 	else
 		grep -q . "$_csig_tmp/err" || fail "refused without a message"
-		frames cases --from "$(ns a)/eth0" --to "$(ns b)/eth0" <<<"x | udp:20 | same"
+		cases a/eth0 b/eth0 <<<"x | udp:20 | same"
 	fi
 }
 

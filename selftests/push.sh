@@ -26,21 +26,33 @@ egress() { # DEV PREF ACTION...
 
 # Frames that a sends, on a device of it, and what b sees; cases as in frames.py.  The
 # marker is LLDP, which never is tagged.
-cases() { # [DEV]
-	frames cases --from "$(ns a)/${1:-eth0}" --to "$(ns b)/eth0" \
-		--marker "type:88cc text:@ fill:32"
+sees() { # [DEV]
+	cases "a/${1:-eth0}" b/eth0 --marker="type:88cc text:@ fill:32"
+}
+
+# A filter of a, in the middle of cases
+add_filter() { # DEV ACTION...
+	local dev=$1
+
+	shift
+	echo "! tc -n $(ns a) filter add dev $dev egress pref 1 protocol all" \
+		"matchall action csig $*"
+}
+
+del_filters() { # DEV
+	echo "! tc -n $(ns a) filter del dev $1 egress"
 }
 
 formats() {
 	pair
-	cases <<-END
-		! tc -n $(ns a) filter add dev eth0 egress pref 1 protocol all matchall action csig push format compact signal abw lm 5
+	sees <<-END
+		$(add_filter eth0 push format compact signal abw lm 5)
 		compact abw | udp:20 | c:0.31.5 udp:20
-		! tc -n $(ns a) filter del dev eth0 egress
-		! tc -n $(ns a) filter add dev eth0 egress pref 1 protocol all matchall action csig push format expanded signal pd lm 516
+		$(del_filters eth0)
+		$(add_filter eth0 push format expanded signal pd lm 516)
 		expanded pd | udp:20 | e:2.0.516 udp:20
-		! tc -n $(ns a) filter del dev eth0 egress
-		! tc -n $(ns a) filter add dev eth0 egress pref 1 protocol all matchall action csig push signal 1
+		$(del_filters eth0)
+		$(add_filter eth0 push signal 1)
 		by number | udp:20 | c:1.31.0 udp:20
 		behind VLANs | ad:3 q:4 udp:20 | ad:3 q:4 c:1.31.0 udp:20
 		behind a CN-TAG | cn:7 udp:20 | cn:7 c:1.31.0 udp:20
@@ -52,10 +64,11 @@ never_twice() {
 	pair
 	egress eth0 1 push signal abw continue
 	egress eth0 2 push signal pd continue
-	cases <<-END
+	sees <<-END
 		two filters | udp:20 | c:0.31.0 udp:20
-		! tc -n $(ns a) filter del dev eth0 egress
-		! tc -n $(ns a) filter add dev eth0 egress protocol all matchall action csig push format expanded signal abw pipe action csig push format compact signal pd
+		$(del_filters eth0)
+		$(add_filter eth0 push format expanded signal abw pipe \
+			action csig push format compact signal pd)
 		two actions   | udp:20      | e:0.1048575.0 udp:20
 		compact       | c:1.2.3     | same
 		expanded      | e:9.99.8    | same
@@ -74,14 +87,14 @@ vlan_and_parent() {
 	egress vlan10 1 push signal abw
 	for offload in on off; do
 		nsx a ethtool -K eth0 tx-vlan-hw-insert $offload >/dev/null
-		cases vlan10 <<-END
+		sees vlan10 <<-END
 			the VLAN device alone | udp:20 | q:10 c:0.31.0 udp:20
-			! tc -n $(ns a) filter add dev eth0 egress pref 1 protocol all matchall action csig push signal pd
+			$(add_filter eth0 push signal pd)
 			both                  | udp:20 | q:10 c:0.31.0 udp:20
-			! tc -n $(ns a) filter del dev vlan10 egress
+			$(del_filters vlan10)
 			the parent alone      | udp:20 | q:10 c:2.0.0 udp:20
-			! tc -n $(ns a) filter del dev eth0 egress
-			! tc -n $(ns a) filter add dev vlan10 egress pref 1 protocol all matchall action csig push signal abw
+			$(del_filters eth0)
+			$(add_filter vlan10 push signal abw)
 		END
 	done
 }
@@ -92,7 +105,7 @@ bridge_and_port() {
 	clsact a br0
 	egress br0 1 push signal abw
 	egress eth0 1 push signal pd
-	cases br0 <<<"bridge and port | udp:20 | c:0.31.0 udp:20"
+	sees br0 <<<"bridge and port | udp:20 | c:0.31.0 udp:20"
 }
 
 pop() {
@@ -209,7 +222,7 @@ headroom() {
 	addr c eth0 10.2.0.9/24
 	nsx c socat -T 1 - TCP:10.2.0.2:83,connect-timeout=2 </dev/null || true
 	nsx c socat -u - UDP:10.2.0.2:83 <<<x || true
-	cases <<<"still alive | udp:20 | e:0.1048575.0 udp:20"
+	sees <<<"still alive | udp:20 | e:0.1048575.0 udp:20"
 }
 
 # No memory for an own copy: the packet goes on as it is, and is counted.

@@ -9,7 +9,7 @@ pace_pid=
 # Flows as in traffic.py, in the background; returns when the first packet is due.
 pace_start() { # FLOW...
 	rm -f "$_csig_tmp/ready"
-	python3 "$CSIG_LIB_DIR/traffic.py" pace --ready "$_csig_tmp/ready" "$@" \
+	python3 -SEB "$CSIG_LIB_DIR/traffic.py" pace --ready "$_csig_tmp/ready" "$@" \
 		>"$_csig_tmp/pace" &
 	pace_pid=$!
 	wait_for 60 _pace_runs || fail "no traffic: $*"
@@ -27,7 +27,7 @@ pace_stop() {
 
 # Flows with a count or a time, until they ended.
 pace() { # FLOW... [--seconds S]
-	python3 "$CSIG_LIB_DIR/traffic.py" pace "$@" >"$_csig_tmp/pace"
+	python3 -SEB "$CSIG_LIB_DIR/traffic.py" pace "$@" >"$_csig_tmp/pace"
 }
 
 # What was sent, after the end.
@@ -37,7 +37,7 @@ sent() { # KEY [FLOW NUMBER]
 
 # A TCP transfer as fast as it goes; its report in $_csig_tmp/bulk.
 bulk() { # FLOW
-	python3 "$CSIG_LIB_DIR/traffic.py" bulk "$1" >"$_csig_tmp/bulk" ||
+	python3 -SEB "$CSIG_LIB_DIR/traffic.py" bulk "$1" >"$_csig_tmp/bulk" ||
 		fail "the transfer failed: $1: $(cat "$_csig_tmp/bulk")"
 }
 
@@ -47,7 +47,7 @@ bulk_get() { # KEY
 
 # All that the kernel says of a port, without csigctl between.
 port_raw() { # NS DEV JQ-PATH
-	python3 "$CSIG_LIB_DIR/genl.py" port-get "$(ns "$1")/$2" | jq -r "$3"
+	python3 -B "$CSIG_LIB_DIR/genl.py" port-get "$(ns "$1")/$2" | jq -r "$3"
 }
 
 wire_bits() { # NS DEV
@@ -56,13 +56,10 @@ wire_bits() { # NS DEV
 
 # The qdisc below a device's csig qdisc
 child() { # NS DEV KIND [OPTION...]
-	local n dev=$2 root
+	local n=$1 dev=$2
 
-	n=$(ns "$1")
 	shift 2
-	root=$(tc -n "$n" -j qdisc show dev "$dev" |
-		jq -r 'map(select(.kind == "csig"))[0].handle')
-	tc -n "$n" qdisc replace dev "$dev" parent "${root}1" "$@"
+	tc -n "$(ns "$n")" qdisc replace dev "$dev" parent "$(csig_class "$n" "$dev")" "$@"
 }
 
 # csigctl makes one where a port is.

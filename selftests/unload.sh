@@ -127,8 +127,7 @@ failed_start() {
 	mkns a b
 	mkveth a eth0 01 b eth0 02
 	port_add a eth0 capacity 84mbit
-	frames cases --from "$(ns a)/eth0" --to "$(ns b)/eth0" \
-		<<<"abw | e:0.1048575.0 | e:0.10.0"
+	cases a/eth0 b/eth0 <<<"abw | e:0.1048575.0 | e:0.10.0"
 	ctl a port del dev eth0
 	wait_for 10 _lib_rmmod || fail "rmmod: $(rmmod csig 2>&1)"
 	again
