@@ -114,8 +114,8 @@ sum_of_zero() {
 	EOF
 }
 
-# Ten frames of 8 ms each behind a rate of 1 Mbit/s: two go at once, the third leaves
-# seven behind.
+# Ten frames, 8 ms each at the capacity of 1 Mbit/s, behind a rate of a twentieth of it,
+# so that all are there before the third goes: two go at once, it leaves seven behind.
 nqd() {
 	local n
 
@@ -125,7 +125,7 @@ nqd() {
 	# handle of the csig qdisc, whose one class takes any qdisc
 	tc -n "$n" qdisc replace dev port2 \
 		parent "$(csig_class sw port2)" handle 77: \
-		tbf rate 1mbit burst 2000 limit 100000
+		tbf rate 50kbit burst 2000 limit 100000
 	echo "idle | e:3.0.0 | same" | cases h1/v0 h2/v1
 	frames recv "$(ns h2)/v1" --count 10 >"$_csig_tmp/got" &
 	wait_for 10 grep -q ready "$_csig_tmp/got"
