@@ -77,6 +77,8 @@ check() { # NAME FUNCTION [TOOL...]
 #  ARRAY_SIZE  the pure headers have no kernel to take it from
 # In src/:
 #  UNCOMMENTED_DEFINITION  locks are described in the kernel-doc of their struct
+# In src/compat/:
+#  LINUX_VERSION_CODE CONSTANT_COMPARISON  version checks are what it is for
 # In trace.h: TRACE_EVENT() has a layout of its own.
 # In user space, which lacks what is recommended (__printf, strscpy) or means something
 # else (a flag of a signal handler is volatile; help texts are long strings; a list of
@@ -93,19 +95,21 @@ patch_check() { # IGNORED-TYPES FILE...
 }
 
 check_patch() {
-	local f include=() src=() trace=() user=()
+	local f include=() src=() compat=() trace=() user=()
 
 	[ -f "$linux/scripts/checkpatch.pl" ] || echo "no checkpatch in $linux"
 	while IFS= read -r f; do
 		case $f in
 		include/*) include+=("$f") ;;
 		*trace.h) trace+=("$f") ;;
+		src/compat/*) compat+=("$f") ;;
 		src/*) src+=("$f") ;;
 		*) user+=("$f") ;;
 		esac
 	done < <(grep '\.[ch]$' "$tmp/files" | generated)
 	patch_check ARRAY_SIZE "${include[@]}"
 	patch_check UNCOMMENTED_DEFINITION "${src[@]}"
+	patch_check LINUX_VERSION_CODE,CONSTANT_COMPARISON "${compat[@]}"
 	patch_check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT "${trace[@]}"
 	patch_check PREFER_DEFINED_ATTRIBUTE_MACRO,STRCPY,VOLATILE,LONG_LINE_STRING,MACRO_ARG_REUSE \
 		"${user[@]}"

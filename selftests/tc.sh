@@ -543,7 +543,7 @@ dumps_against_changes() {
 		htc qdisc change dev v0 root csig capacity $((i + 1))mbit
 		htc qdisc replace dev v0 parent 1:1 pfifo limit $((i + 10))
 		htc actions replace action csig push signal abwc index 77
-		htc filter replace dev v0 egress pref 7 handle 1 matchall \
+		htc filter replace dev v0 egress pref 7 handle 1 protocol ip flower \
 			action csig push format expanded signal abw
 		show -s | jq -e '.[0].options.capacity_bps == ($i + 1) * 1000000' \
 			--argjson i "$i" >/dev/null || fail "round $i: $(show -s)"
