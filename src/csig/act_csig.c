@@ -9,6 +9,7 @@
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <linux/if_bridge.h>
+#include <linux/if_vlan.h>
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
@@ -139,6 +140,20 @@ static void csig_act_push(const struct csig_act_ctx *ctx, struct sk_buff *skb)
 		trace_csig_push(skb->dev, &tag);
 }
 
+/*
+ * IPv6 clones a packet that has no room for the next L2 header, and a clone is not the
+ * packet that scratch knows.  Receive buffers of hardware have the room.
+ */
+static void csig_act_make_room(struct sk_buff *skb)
+{
+	unsigned int room = LL_RESERVED_SPACE(skb->dev) + VLAN_ETH_HLEN +
+			    CSIG_TAG_LEN_MAX;
+
+	if (skb_headroom(skb) < room && !skb_shared(skb))
+		pskb_expand_head(skb, SKB_DATA_ALIGN(room - skb_headroom(skb)),
+				 0, GFP_ATOMIC);
+}
+
 /* Take off a tag that was found, for good or to be carried */
 static void csig_act_take(const struct csig_act_ctx *ctx, struct sk_buff *skb,
 			  const struct csig_walk *w, const struct csig_tag *tag,
@@ -148,10 +163,12 @@ static void csig_act_take(const struct csig_act_ctx *ctx, struct sk_buff *skb,
 
 	if (!csig_act_remove(ctx, skb, w, !carry))
 		return;
-	if (carry)
+	if (carry) {
+		csig_act_make_room(skb);
 		csig_scratch_note(skb, print, tag);
-	else
+	} else {
 		csig_act_stat(ctx, CSIG_A_PORT_STATS_STRIPPED);
+	}
 	trace_csig_pop(skb->dev, tag);
 }
 

@@ -192,6 +192,8 @@ bool csig_scratch_take(const struct sk_buff *skb, u64 *time_in_ns,
 	if (s) {
 		WRITE_ONCE(s->skb, NULL);
 		valid = csig_scratch_valid(s, skb);
+	}
+	if (valid) {
 		*time_in_ns = s->time_in_ns;
 		*has_tag = s->has_tag;
 		*tag = s->tag;
