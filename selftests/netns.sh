@@ -6,13 +6,14 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/traffic.sh"
 
-# All 24 orders once; more rounds, say 200, where the machine is fast enough.
+# All 24 orders once; CSIG_NETNS_ROUNDS=200 for more.
 : "${CSIG_NETNS_ROUNDS:=24}"
 
 own_profile() {
-	local da db
+	local da db layouts
 
 	mkns a b
+	layouts=$(ctl a -j lm show)
 	da=$(ctl a -j domain show | jq -r .digest)
 	ctl a domain set compact-tpid 0x9912
 	ctl a lm set signal all format compact fields stage:3,port:4
@@ -20,7 +21,7 @@ own_profile() {
 	assert_eq "digest of b, and of a before" "$da" "$db"
 	[ "$(ctl a -j domain show | jq -r .digest)" != "$da" ] ||
 		fail "the digest of a did not change"
-	assert_eq "layouts of b" "[]" "$(ctl b -j lm show | jq -c .)"
+	assert_eq "layouts of b" "$layouts" "$(ctl b -j lm show)"
 	# the same names in both
 	ip -n "$(ns a)" link add name dummy1 type dummy
 	ip -n "$(ns b)" link add name dummy1 type dummy
@@ -127,11 +128,10 @@ step() { # WHAT SUFFIX
 # All 24 orders of: a link goes, a port goes, a root qdisc goes, the namespace goes.
 orders() {
 	local a b c d
+
 	for a in 0 1 2 3; do for b in 0 1 2 3; do for c in 0 1 2 3; do
-		for d in 0 1 2 3; do
-			[ "$(printf '%s\n' $a $b $c $d | sort -u | wc -l)" != 4 ] ||
-				echo "$a $b $c $d"
-		done
+		d=$((6 - a - b - c))
+		[ $a = $b ] || [ $a = $c ] || [ $b = $c ] || echo "$a $b $c $d"
 	done; done; done
 }
 
