@@ -3,6 +3,7 @@
 """Send and receive Ethernet frames exactly as they are, across network namespaces.
 
   frames.py build SPEC
+  frames.py pcap SPEC... (a file on stdout)
   frames.py send NS/DEV SPEC [--count N]
   frames.py recv NS/DEV [--count N] [--timeout S]
   frames.py cases --from NS/DEV --to NS/DEV [--to ...] [--marker SPEC] <CASES
@@ -361,6 +362,16 @@ def cmd_build(args):
     print(build(args.spec).hex())
 
 
+def cmd_pcap(args):
+    """Captured at 1.000002 s; the word cut:N leaves N octets of a frame."""
+    out = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+    for spec in args.specs:
+        spec, _, cut = spec.partition("cut:")
+        frame = build(spec)[:int(cut) if cut else None]
+        out += struct.pack("<IIII", 1, 2, len(frame), len(frame)) + frame
+    sys.stdout.buffer.write(out)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sub = p.add_subparsers(dest="cmd", required=True)
@@ -368,6 +379,8 @@ def main():
 
     b = sub.add_parser("build")
     b.add_argument("spec")
+    f = sub.add_parser("pcap")
+    f.add_argument("specs", nargs="+")
     s = sub.add_parser("send")
     s.add_argument("port")
     s.add_argument("spec")

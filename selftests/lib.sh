@@ -248,6 +248,15 @@ assert_le() { # WHAT MAXIMUM GOT
 	[ "$3" -le "$2" ] || fail "$1: expected at most $2, got '$3'"
 }
 
+# JSON on stdin, where the jq expression must be true
+json() { # EXPRESSION
+	local text
+
+	text=$(cat)
+	jq -e "$1" <<<"$text" >"$_csig_tmp/jq" 2>&1 ||
+		fail "not true: $1: $(head -c 300 <<<"$text")"
+}
+
 # VALUE within PERCENT of EXPECTED; whole numbers.
 assert_near() { # WHAT EXPECTED PERCENT GOT
 	local d=$(($4 - $2))
