@@ -17,7 +17,7 @@ all=$(make -s --no-print-directory -C "$top/selftests" \
 	--eval 'csig-list:; @echo $(TEST_PROGS)' csig-list)
 read -r -a tests <<<"${TESTS:-unit $all}"
 rm -rf "$check"
-mkdir -p "$check/taken" "$check/log" "$check/result"
+mkdir -p "$check/taken" "$check/again" "$check/log" "$check/result"
 
 report() { # TEST STATUS TENTHS: count its cases, print one line and failures
 	local test=$1 out p f s word=ok
@@ -81,6 +81,12 @@ machine() { # N: boot machines until no test is left
 			esac
 		done
 		exec 7<&-
+		if [ -n "$running" ] && [ "$status" = 123 ] &&
+			mkdir "$check/again/$running" 2>/dev/null; then
+			say "$running again: the emulator failed, not the test"
+			rm -rf "$check/taken/$running" "$check/log/$running"
+			continue
+		fi
 		if [ -n "$running" ]; then
 			{
 				tail -n 50 "$check/machine-$1.log" |
