@@ -11,6 +11,7 @@
 #include <linux/skbuff.h>
 #include <net/checksum.h>
 #include <net/gso.h>
+#include <net/ipv6.h>
 #include <net/sch_generic.h>
 
 #include "csig.h"
@@ -144,6 +145,27 @@ int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w, bool pad)
 	return 0;
 }
 
+/*
+ * BIG TCP of IPv6 may have a hop-by-hop header with the jumbo option, which
+ * segmentation takes out: no frame on the wire is longer for it.
+ */
+static unsigned int csig_skb_jumbo_len(const struct sk_buff *skb)
+{
+	struct {
+		struct ipv6hdr ip;
+		u8 next, len, option, option_len;
+	} *h, buf;
+
+	if (likely(skb->len <= GRO_LEGACY_MAX_SIZE) ||
+	    skb->protocol != htons(ETH_P_IPV6))
+		return 0;
+	h = skb_header_pointer(skb, skb_network_offset(skb), sizeof(buf), &buf);
+	if (!h || h->ip.nexthdr != NEXTHDR_HOP || h->len ||
+	    h->option != IPV6_TLV_JUMBO || h->next != IPPROTO_TCP)
+		return 0;
+	return 8;
+}
+
 /* Would the device take the packet with len more octets in each frame? */
 static bool csig_skb_fits(const struct sk_buff *skb, unsigned int len)
 {
@@ -160,7 +182,8 @@ static bool csig_skb_fits(const struct sk_buff *skb, unsigned int len)
 	if (len > max)
 		return false;
 	if (skb_is_gso(skb))
-		return skb_gso_validate_mac_len(skb, max - len);
+		return skb_gso_validate_mac_len(skb, max - len +
+						csig_skb_jumbo_len(skb));
 	return skb->len <= max - len;
 }
 
