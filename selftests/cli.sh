@@ -447,8 +447,9 @@ output_is_lost() {
 		bash -c "csigctl -n sw-$$ -j signal show >/dev/full"
 }
 
+# CSIG_CLI_PORTS=2000 for more than a switch has
 many_ports() {
-	local n=2000 i start ms
+	local n=${CSIG_CLI_PORTS:-400} i start ms
 
 	mkns sw
 	for ((i = 0; i < n; i++)); do
@@ -463,8 +464,8 @@ many_ports() {
 	ctl sw port show >/dev/null
 	ms=$((($(date +%s%N) - start) / 1000000))
 	diag "dump of $n ports: $ms ms"
-	# A second is allowed, 0.6 are measured on an emulated machine with other load.
-	assert_le "milliseconds" $((3000 * CSIG_TIME_SCALE)) "$ms"
+	# 2000 take 600 ms on an emulated machine with other load.
+	assert_le "milliseconds" $((n * 3 / 2 + 1000 * CSIG_TIME_SCALE)) "$ms"
 	# A list that changes is read again or refused, never cut.
 	while :; do
 		ctl sw port del dev d0
@@ -541,6 +542,6 @@ run_test doctor_finds "doctor finds what is missing"
 run_test batch "batches stop at the first error, or don't"
 run_test everybody_reads "reads for all, writes for CAP_NET_ADMIN"
 run_test output_is_lost "a full disk is an error"
-run_test many_ports "2000 ports"
+run_test many_ports "hundreds of ports"
 run_test without_module "without the module: one clear line"
 run_test version_and_completion "version and completion"
