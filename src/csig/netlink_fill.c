@@ -93,7 +93,8 @@ static int csig_fill_stats(struct sk_buff *msg, const struct csig_port *port,
 }
 
 /* What goes into tags now, one nest for each format and defined signal */
-static int csig_fill_rules(struct sk_buff *msg, const struct csig_rules *rules)
+static int csig_fill_rules(struct sk_buff *msg, const struct csig_rules *rules,
+			   const struct csig_load *load)
 {
 	const struct csig_rule *rule;
 	struct nlattr *nest;
@@ -111,7 +112,7 @@ static int csig_fill_rules(struct sk_buff *msg, const struct csig_rules *rules)
 			    nla_put_u8(msg, CSIG_A_PORT_SIGNAL_FORMAT, f) ||
 			    nla_put_u16(msg, CSIG_A_PORT_SIGNAL_LM, rule->lm))
 				return -EMSGSIZE;
-			if (rule->source < CSIG_SOURCE_PD &&
+			if (rule->source < CSIG_SOURCE_PD && load->capacity_bps &&
 			    nla_put_u32(msg, CSIG_A_PORT_SIGNAL_S,
 					READ_ONCE(rule->s)))
 				return -EMSGSIZE;
@@ -154,7 +155,7 @@ int csig_fill_port(struct sk_buff *msg, void *obj)
 	nla_nest_end(msg, nest);
 
 	rcu_read_lock();
-	err = csig_fill_rules(msg, rcu_dereference(port->rules));
+	err = csig_fill_rules(msg, rcu_dereference(port->rules), &load);
 	rcu_read_unlock();
 	return err;
 }
