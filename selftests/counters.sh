@@ -155,11 +155,14 @@ packets() {
 	n=$(port_stat a eth0 untagged)
 	pace "$(to_b size=100,gso=10,count=20)"
 	assert_eq "untagged" 20 $(($(port_stat a eth0 untagged) - n))
+	# code 0 with any load
+	port_set a eth0 capacity 50mbit
 	burst 40 a/eth0 b/eth0 <<-END
-		better    | c:1.2.3 | same
-		worse     | c:1.31.3 | c:1.31.0
+		no worse  | c:0.0.3 | same
+		worse     | c:0.31.3 | c:0.0.0
 	END
 	assert_eq "tagged" 40 "$(port_stat a eth0 tagged)"
+	assert_eq "updated" 20 "$(port_stat a eth0 updated)"
 }
 
 ktap_plan 8
