@@ -272,7 +272,10 @@ assert_refused() { # STATUS PATTERN COMMAND...
 	shift 2
 	out=$("$@" 2>&1) || rc=$?
 	[ "$rc" = "$status" ] || fail "$*: status $rc, expected $status: $out"
-	grep -q -i -E -- "$pattern" <<<"$out" || fail "$*: message '$out' lacks '$pattern'"
+	shopt -s nocasematch
+	[[ $out =~ $pattern ]] || rc=-1
+	shopt -u nocasematch
+	[ "$rc" != -1 ] || fail "$*: message '$out' lacks '$pattern'"
 }
 
 # --- namespaces and links ---------------------------------------------------------

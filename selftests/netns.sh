@@ -6,8 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/traffic.sh"
 
-# All 24 orders once; CSIG_NETNS_ROUNDS=200 for more.
-: "${CSIG_NETNS_ROUNDS:=24}"
+# Half of the 24 orders; CSIG_NETNS_ROUNDS=24 for all of them, 200 for more.
+: "${CSIG_NETNS_ROUNDS:=12}"
 
 own_profile() {
 	local da db layouts
@@ -144,7 +144,7 @@ ends_in_any_order() {
 	flood >"$_csig_tmp/flood" &
 	_csig_ns+=("w0-$$")
 	while [ $round -lt "$CSIG_NETNS_ROUNDS" ]; do
-		order=${all[round % 24]}
+		order=${all[round * 7 % 24]}
 		world 0
 		round=$((round + 1))
 		wait_for 20 floods $round || fail "no traffic in round $round"
@@ -159,4 +159,4 @@ ktap_plan 4
 run_test own_profile "profile and ports are a namespace's own"
 run_test new_namespace_is_fresh "a new namespace starts with the default profile"
 run_test move "a device moves under traffic: its port does not"
-run_test ends_in_any_order "link, port, qdisc and namespace end in all orders under traffic"
+run_test ends_in_any_order "link, port, qdisc and namespace end in any order under traffic"

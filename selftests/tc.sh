@@ -64,22 +64,13 @@ defaults() {
 		"$(htc qdisc show dev v0 | sed -n 's/.* \(capacity .*[^ ]\) *$/\1/p')"
 }
 
-# Every option is set, reads back, and what the text says can be typed.
+# Every option is set, reads back, and what the text says can be typed.  In batches,
+# for the starts of tc are what takes time.
 readback() {
-	local words json text
+	local cases=$_csig_tmp/cases text=$_csig_tmp/text
 
 	pair
-	while read -r words; do
-		json=${words#*|} words=${words%%|*}
-		# shellcheck disable=SC2086
-		htc qdisc add dev v0 root csig $words
-		text=$(htc qdisc show dev v0 | sed -n 's/.* \(capacity .*\)$/\1/p')
-		htc qdisc del dev v0 root
-		# shellcheck disable=SC2086
-		htc qdisc add dev v0 root csig $text
-		same_json "$words" "$(jq -c ". + $json" <<<"$DEFAULTS")" "$(options)"
-		htc qdisc del dev v0 root
-	done <<-'EOF'
+	cat >"$cases" <<-'EOF'
 	capacity 80mbit | {capacity_bps: 80000000}
 	capacity 1.5gbit | {capacity_bps: 1500000000}
 	capacity 1bit | {capacity_bps: 1}
@@ -99,6 +90,15 @@ readback() {
 	update off overhead 0 | {update: false, overhead_bytes: 0}
 	overhead 1024 | {overhead_bytes: 1024}
 	EOF
+	sed 's/ |.*//; s/.*/qdisc add dev v0 root csig &\nqdisc show dev v0\nqdisc del dev v0 root/' \
+		"$cases" | htc -batch - | sed -n 's/^qdisc csig .* \(capacity .*\)$/\1/p' >"$text"
+	assert_eq "lines of text" "$(wc -l <"$cases")" "$(wc -l <"$text")"
+	sed 's/.*/qdisc add dev v0 root csig &\nqdisc show dev v0\nqdisc del dev v0 root/' "$text" |
+		htc -j -batch - | jq -c '.[] | select(.kind == "csig") | .options' >"$text.got"
+	jq -nc "$DEFAULTS as \$d | $(sed 's/.*| *\(.*\)/($d + \1)/' "$cases" | paste -sd,)" \
+		>"$text.want"
+	diff <(jq -cS . "$text.want") <(jq -cS . "$text.got") ||
+		fail "options of: $(cat "$cases")"
 }
 
 locator() {
@@ -414,7 +414,6 @@ children() {
 		# shellcheck disable=SC2086
 		htc qdisc replace dev v0 parent 1:1 $words
 		assert_eq child "$kind" "$(child_kind 1:1)"
-		flow udp h1 h2 10.0.0.2 --count 3 --size 1000
 		flow tcp h1 h2 10.0.0.2 --bytes 100000
 		htc qdisc change dev v0 root csig capacity 70mbit
 		assert_eq "child after a change" "$kind" "$(child_kind 1:1)"
@@ -449,8 +448,9 @@ multi_queue() {
 	htc qdisc change dev v0 parent 1:2 csig capacity 90mbit ingress trust
 	show | jq -e 'all(.[]; .options.capacity_bps == 90000000 and
 		.options.ingress == "trust")' >/dev/null || fail "$(show)"
-	for q in 1 2 3 4; do
-		flow udp h1 h2 10.0.0.2 --count 4 --size 100
+	# a socket is one flow and one queue
+	for q in 1 2 3; do
+		flow udp h1 h2 10.0.0.2 --count 6 --size 100
 	done
 	assert_eq "ports that the queues are" 1 "$(show -s |
 		jq '[.[] | [.capacity_bps, .stats]] | unique | length')"
@@ -494,20 +494,24 @@ under_traffic() {
 	pair numtxqueues 2 numrxqueues 2
 	flood
 	for i in $(seq 30); do
-		htc qdisc replace dev v0 root handle 1: csig capacity 100mbit
-		htc qdisc add dev v0 parent 1:1 fq_codel
-		htc qdisc change dev v0 root csig estimator ewma
-		htc qdisc del dev v0 parent 1:1
-		htc qdisc del dev v0 root
-	done
+		cat <<-EOF
+		qdisc replace dev v0 root handle 1: csig capacity 100mbit
+		qdisc add dev v0 parent 1:1 fq_codel
+		qdisc change dev v0 root csig estimator ewma
+		qdisc del dev v0 parent 1:1
+		qdisc del dev v0 root
+		EOF
+	done | htc -batch -
 	still_flows "root deleted"
 	for i in $(seq 20); do
-		htc qdisc replace dev v0 root handle 2: mq
-		htc qdisc replace dev v0 parent 2:1 csig
-		htc qdisc replace dev v0 parent 2:2 csig capacity 50mbit
-		htc qdisc del dev v0 parent 2:1
-		htc qdisc replace dev v0 root handle 1: csig
-	done
+		cat <<-EOF
+		qdisc replace dev v0 root handle 2: mq
+		qdisc replace dev v0 parent 2:1 csig
+		qdisc replace dev v0 parent 2:2 csig capacity 50mbit
+		qdisc del dev v0 parent 2:1
+		qdisc replace dev v0 root handle 1: csig
+		EOF
+	done | htc -batch -
 	still_flows "root replaced"
 	htc qdisc replace dev v0 root handle 1: csig
 	for i in $(seq 10); do
@@ -539,12 +543,13 @@ dumps_against_changes() {
 	htc filter add dev v0 egress matchall action csig push signal pd
 	rm -f "$stop"
 	repeat "$stop" htc -s -j qdisc show dev v0 &
-	for i in $(seq 40); do
-		htc qdisc change dev v0 root csig capacity $((i + 1))mbit
-		htc qdisc replace dev v0 parent 1:1 pfifo limit $((i + 10))
-		htc actions replace action csig push signal abwc index 77
-		htc filter replace dev v0 egress pref 7 handle 1 protocol ip flower \
-			action csig push format expanded signal abw
+	for i in $(seq 20); do
+		htc -batch - <<-EOF
+		qdisc change dev v0 root csig capacity $((i + 1))mbit
+		qdisc replace dev v0 parent 1:1 pfifo limit $((i + 10))
+		actions replace action csig push signal abwc index 77
+		filter replace dev v0 egress pref 7 handle 1 protocol ip flower action csig push format expanded signal abw
+		EOF
 		show -s | jq -e '.[0].options.capacity_bps == ($i + 1) * 1000000' \
 			--argjson i "$i" >/dev/null || fail "round $i: $(show -s)"
 	done

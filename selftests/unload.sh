@@ -64,7 +64,7 @@ many_times() {
 
 	mkns a
 	ip -n "$(ns a)" link add name dummy1 type dummy
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < 12; i++)); do
 		again
 		[ $((i % 4)) != 0 ] || port_add a dummy1 capacity 10mbit
 		[ $((i % 4)) != 0 ] || ctl a port del dev dummy1
@@ -174,7 +174,7 @@ faults() {
 ktap_plan $((5 + $(faults && echo 1 || echo 0)))
 run_test in_use "refused while a qdisc or an action exists, then done, under traffic"
 run_test with_ports "ports, a profile and listeners hold nothing"
-run_test many_times "20 times in and out"
+run_test many_times "12 times in and out"
 run_test under_traffic "ports, in and out, under traffic through a bridge"
 run_test failed_start "a start that fails leaves nothing"
 ! faults || run_test failing_allocations "a start that runs out of memory leaves nothing"
