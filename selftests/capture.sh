@@ -30,7 +30,7 @@ capture_decodes() {
 	EOF
 	ctl h2 -j capture dev v1 count 4 names "$names" >"$out" 2>"$err" &
 	pid=$!
-	wait_for 10 capturing h2
+	wait_for 30 capturing h2
 	frames send "h1-$$/v0" "ip:192.0.2.1>192.0.2.2 udp:100"
 	frames send "h1-$$/v0" "c:0.31.0 ip:192.0.2.1>192.0.2.2 udp:100"
 	frames send "h1-$$/v0" "q:7 e:0.0xfffff.0 ip:2001:db8::1>2001:db8::2 tcp:9"
@@ -65,10 +65,10 @@ capture_text_and_interrupt() {
 	mktransit
 	csigctl -n "h2-$$" capture v1 direction in >"$out" 2>"$err" &
 	pid=$!
-	wait_for 10 capturing h2
+	wait_for 30 capturing h2
 	frames send "h1-$$/v0" "c:0.31.0 ip:192.0.2.1>192.0.2.2 udp:100"
 	# Each line is written at once.
-	wait_for 10 test -s "$out" || fail "no line"
+	wait_for 30 test -s "$out" || fail "no line"
 	kill -INT "$pid"
 	wait "$pid" || fail "status $? after Ctrl-C"
 	grep -E '^[0-9:.]+ 192.0.2.1:[0-9]+ > 192.0.2.2:[0-9]+ compact T0 min\(abw\) S 24 100Gbit..125Gbit lm 9 port=9$' \
@@ -77,10 +77,10 @@ capture_text_and_interrupt() {
 	grep -q '1 tagged' "$err" || fail "summary: $(cat "$err")"
 	csigctl -n "h2-$$" -j capture v1 >"$out" 2>"$err" &
 	pid=$!
-	wait_for 10 capturing h2
+	wait_for 30 capturing h2
 	frames send "h1-$$/v0" "c:0.31.0"
 	frames send "h1-$$/v0" "c:0.31.0 c:0.31.0"
-	wait_for 10 grep -q '"t"' "$out"
+	wait_for 30 grep -q '"t"' "$out"
 	kill -INT "$pid"
 	wait "$pid" || fail "status $? after Ctrl-C"
 	json 'length == 1' <"$out"
@@ -119,14 +119,14 @@ monitor_prints_events() {
 	mktransit
 	csigctl -n "sw-$$" -j monitor >"$out" &
 	pid=$!
-	wait_for 10 provoke sw port1 "$out" || fail "no event"
+	wait_for 30 provoke sw port1 "$out" || fail "no event"
 	ctl sw domain set compact-tpid 0x88b5
 	ip -n "sw-$$" link add name extra0 type dummy
 	port_add sw extra0 capacity 5mbit
 	ctl sw port del dev extra0
 	ctl sw domain set compact-tpid 0x9900
 	frames send "h1-$$/v0" "c:0.31.0"
-	wait_for 10 grep -q '"bottleneck"' "$out" || fail "$(cat "$out")"
+	wait_for 30 grep -q '"bottleneck"' "$out" || fail "$(cat "$out")"
 	kill -INT "$pid"
 	wait "$pid" || fail "status $? after Ctrl-C"
 	jq -s . <"$out" | json 'all(.[]; .time_ns > 0) and
@@ -140,7 +140,7 @@ monitor_prints_events() {
 	: >"$out"
 	csigctl -n "sw-$$" monitor count 1 >"$out" &
 	pid=$!
-	wait_for 10 provoke sw port1 "$out" || fail "no event"
+	wait_for 30 provoke sw port1 "$out" || fail "no event"
 	wait "$pid"
 	assert_eq "lines" 1 "$(wc -l <"$out")"
 	grep -q ' port port1 capacity 220Gbit ' "$out" || fail "$(cat "$out")"

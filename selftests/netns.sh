@@ -147,7 +147,7 @@ ends_in_any_order() {
 		order=${all[round * 7 % 24]}
 		world 0
 		round=$((round + 1))
-		wait_for 20 floods $round || fail "no traffic in round $round"
+		wait_for 30 floods $round || fail "no traffic in round $round"
 		for s in $order; do
 			step "$s" 0
 		done

@@ -237,7 +237,7 @@ no_memory() {
 	# a capture shares the frames: each update needs its own copy
 	nsx a tcpdump -q -n -i br0 -w /dev/null 2>/dev/null &
 	nsx a tcpdump -q -n -i eth1 -w /dev/null 2>/dev/null &
-	wait_for 5 listeners 2 || fail "no captures"
+	wait_for 30 listeners 2 || fail "no captures"
 	echo 0 >$fault/verbose
 	echo Y >$fault/cache-filter
 	echo 1 >$slab/failslab

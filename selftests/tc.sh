@@ -288,7 +288,7 @@ link_speed() {
 	pair
 	htc qdisc add dev v0 root csig
 	# veth says 10 Gbit/s; a worker reads it
-	wait_for 5 sh -c "tc -n h1-$$ -j -s qdisc show dev v0 |
+	wait_for 30 sh -c "tc -n h1-$$ -j -s qdisc show dev v0 |
 		jq -e '.[0].capacity_bps == 10000000000 and
 			.[0].capacity_source == \"ethtool\"' >/dev/null" ||
 		fail "$(show -s)"
@@ -479,7 +479,7 @@ multi_queue() {
 flood() {
 	nsx h1 ping -q -f -s 1000 10.0.0.2 >/dev/null 2>&1 &
 	nsx h1 ping -q -f -s 56 10.0.0.2 >/dev/null 2>&1 &
-	wait_for 10 received 100
+	wait_for 30 received 100
 }
 
 received() { # PACKETS at h2, more than at the last call
@@ -493,7 +493,7 @@ received() { # PACKETS at h2, more than at the last call
 still_flows() {
 	_received=$(ip -n "$(ns h2)" -s -j link show dev v1 |
 		jq '.[0].stats64.rx.packets')
-	wait_for 10 received 100 || fail "traffic stalled: $1"
+	wait_for 30 received 100 || fail "traffic stalled: $1"
 }
 
 under_traffic() {
@@ -562,7 +562,7 @@ dumps_against_changes() {
 			--argjson i "$i" >/dev/null || fail "round $i: $(show -s)"
 	done
 	: >"$stop"
-	wait_for 10 test -s "$stop.n"
+	wait_for 30 test -s "$stop.n"
 	assert_ge "dumps meanwhile" 5 "$(cat "$stop.n")"
 	still_flows "changes and dumps"
 }

@@ -30,7 +30,7 @@ in_use() {
 		action csig push signal abw
 	refused "an action"
 	tc -n "$(ns a)" filter del dev eth0 egress
-	wait_for 10 _lib_rmmod || fail "rmmod: $(rmmod csig 2>&1)"
+	wait_for 30 _lib_rmmod || fail "rmmod: $(rmmod csig 2>&1)"
 	# traffic goes on without it
 	pace_stop
 	assert_ge "packets" 1 "$(sent packets)"
@@ -68,7 +68,7 @@ many_times() {
 		again
 		[ $((i % 4)) != 0 ] || port_add a dummy1 capacity 10mbit
 		[ $((i % 4)) != 0 ] || ctl a port del dev dummy1
-		wait_for 10 _lib_rmmod || fail "round $i: $(rmmod csig 2>&1)"
+		wait_for 30 _lib_rmmod || fail "round $i: $(rmmod csig 2>&1)"
 	done
 	again
 }
@@ -91,7 +91,7 @@ under_traffic() {
 		port_add s out0 capacity 100mbit
 		ctl s port del dev out0
 		ctl s port del dev in0
-		wait_for 10 _lib_rmmod || fail "round $i: $(rmmod csig 2>&1)"
+		wait_for 30 _lib_rmmod || fail "round $i: $(rmmod csig 2>&1)"
 	done
 	pace_stop
 	assert_eq "sends refused" 0 "$(sent errors)"
@@ -129,7 +129,7 @@ failed_start() {
 	port_add a eth0 capacity 84mbit
 	cases a/eth0 b/eth0 <<<"abw | e:0.1048575.0 | e:0.10.0"
 	ctl a port del dev eth0
-	wait_for 10 _lib_rmmod || fail "rmmod: $(rmmod csig 2>&1)"
+	wait_for 30 _lib_rmmod || fail "rmmod: $(rmmod csig 2>&1)"
 	again
 }
 
@@ -138,7 +138,7 @@ failing_allocations() {
 	local fault=/sys/kernel/debug/failslab
 
 	again
-	wait_for 10 _lib_rmmod || fail "rmmod: $(rmmod csig 2>&1)"
+	wait_for 30 _lib_rmmod || fail "rmmod: $(rmmod csig 2>&1)"
 	echo 0 >$fault/verbose
 	echo N >$fault/ignore-gfp-wait
 	echo N >$fault/cache-filter
