@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """UDP and TCP between two network namespaces, every octet checked.
 
-  flows.py udp --client NS --server NS --addr ADDRESS [--count N] [--size N]
+  flows.py udp --client NS --server NS --addr ADDRESS [--count N] [--size N...]
   flows.py tcp --client NS --server NS --addr ADDRESS [--bytes N]
   flows.py gso --client NS --server NS --addr ADDRESS [--count N] [--size N]
 
-udp sends requests one at a time to an echo server and wants each back; tcp sends
-a stream and wants its digest back; gso sends --count datagrams of --size octets
-in as few super-packets (UDP_SEGMENT) as possible and wants all at the server.
+udp sends requests, of each size in turn, one at a time to an echo server and
+wants each back; tcp sends a stream and wants its digest back; gso sends --count
+datagrams of --size octets in as few super-packets (UDP_SEGMENT) as possible and
+wants all at the server.
 Raw frames are frames.py's.
 """
 
@@ -45,7 +46,7 @@ def cmd_udp(args):
     server, client = sockets(args, socket.SOCK_DGRAM)
     client.connect(server.getsockname()[:2])
     for n in range(args.count):
-        want = data(args.size, n)
+        want = data(args.size[n % len(args.size)], n)
         client.send(want)
         got, peer = server.recvfrom(1 << 16)
         if got != want:
@@ -92,10 +93,11 @@ def cmd_tcp(args):
 def cmd_gso(args):
     server, client = sockets(args, socket.SOCK_DGRAM)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
-    client.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, args.size)
+    size = args.size[0]
+    client.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, size)
     client.connect(server.getsockname()[:2])
-    most = min(60000 // args.size, 64)
-    want = [data(args.size, n) for n in range(args.count)]
+    most = min(60000 // size, 64)
+    want = [data(size, n) for n in range(args.count)]
     for i in range(0, args.count, most):
         client.send(b"".join(want[i:i + most]))
         for n in range(i, min(i + most, args.count)):
@@ -111,7 +113,7 @@ def main():
     p.add_argument("--server", required=True)
     p.add_argument("--addr", required=True, help="of the server")
     p.add_argument("--count", type=int, default=20)
-    p.add_argument("--size", type=int, default=100)
+    p.add_argument("--size", type=int, nargs="+", default=[100])
     p.add_argument("--bytes", type=int, default=2000000)
     p.add_argument("--timeout", type=float,
                    default=20 * int(os.environ.get("CSIG_TIME_SCALE", "1")))

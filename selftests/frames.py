@@ -4,7 +4,7 @@
 
   frames.py build SPEC
   frames.py pcap SPEC... (a file on stdout)
-  frames.py send NS/DEV SPEC [--count N]
+  frames.py send NS/DEV SPEC... [--count N]
   frames.py recv NS/DEV [--count N] [--timeout S]
   frames.py cases --from NS/DEV --to NS/DEV [--to ...] [--marker SPEC] <CASES
   frames.py burst --from NS/DEV --to NS/DEV --count N [--marker SPEC] <CASES
@@ -343,7 +343,8 @@ def cmd_burst(args):
 def cmd_send(args):
     tx = Port(args.port, False)
     for n in range(args.count):
-        tx.send(build(args.spec, n if args.count > 1 else None))
+        for spec in args.specs:
+            tx.send(build(spec, n if args.count > 1 else None))
 
 
 def cmd_recv(args):
@@ -383,7 +384,7 @@ def main():
     f.add_argument("specs", nargs="+")
     s = sub.add_parser("send")
     s.add_argument("port")
-    s.add_argument("spec")
+    s.add_argument("specs", nargs="+")
     s.add_argument("--count", type=int, default=1)
     r = sub.add_parser("recv")
     r.add_argument("port")

@@ -99,7 +99,7 @@ vxlan_pair() { # "VXLAN OPTION"
 
 # Raw frames with tags whose sum is at the edges, checksums in software.
 vxlan_edges() { # "VXLAN OPTION"
-	local before sent=0 frame tag n
+	local before sent tag n list=()
 
 	vxlan_pair "$1"
 	nsx h1 ethtool -K v0 tx off gso off tso off >/dev/null
@@ -110,23 +110,24 @@ vxlan_edges() { # "VXLAN OPTION"
 		e:15.0xfffff.0xffff.0xff e:0.0.0 e:0.0.0.1 e:1.0xfffff.0xffff \
 		e:2.0xabcde.0x1235.0x77; do
 		for n in 0 1 2 33 70 601 1300; do
-			frame="to:020000000102 from:020000000101 $tag udp:$n"
-			frames send "$(ns h1)/vxlan0" "$frame"
-			sent=$((sent + 1))
+			list+=("to:020000000102 from:020000000101 $tag udp:$n")
 		done
 	done
+	sent=${#list[@]}
+	frames send "$(ns h1)/vxlan0" "${list[@]}"
 	wait_for 5 sent_arrived $((before + sent)) || true
 	assert_eq "datagrams with a right checksum" $((before + sent)) \
 		"$(udp_counter UdpNoPorts)"
 	assert_eq "datagrams with a wrong checksum" 0 "$(udp_counter UdpInCsumErrors)"
-	assert_eq stripped $sent "$(port_stat h2 vxlan0 stripped)"
+	assert_eq stripped "$sent" "$(port_stat h2 vxlan0 stripped)"
 }
 
 sent_arrived() {
 	[ "$(udp_counter UdpNoPorts)" -ge "$1" ]
 }
 
-vxlan_flows() { # "VXLAN OPTION"
+# Each pair of offloads with both formats: one here, the other with the other option.
+vxlan_flows() { # "VXLAN OPTION" FORMAT FORMAT
 	local outer inner format
 
 	vxlan_pair "$1"
@@ -135,20 +136,19 @@ vxlan_flows() { # "VXLAN OPTION"
 	ip -n "$(ns h1)" route change 10.0.0.0/24 dev vxlan0 src 10.0.0.1 mtu 1440
 	for outer in on off; do
 		for inner in on off; do
+			[ $inner = on ] && format=$2 || format=$3
 			nsx h1 ethtool -K v0 tx $outer >/dev/null
 			nsx h1 ethtool -K vxlan0 tx $inner >/dev/null
-			for format in compact expanded; do
-				push_all h1 vxlan0 format $format signal abwc lm 127
-				flow udp h1 h2 10.0.0.2 --count 10 --size 101
-				flow udp h1 h2 10.0.0.2 --count 10 --size 16
-				flow tcp h1 h2 10.0.0.2 --bytes 300000
-				tc -n "$(ns h1)" filter del dev vxlan0 egress
-			done
+			echo "$format, outer $outer, inner $inner"
+			push_all h1 vxlan0 format "$format" signal abwc lm 127
+			flow udp h1 h2 10.0.0.2 --count 10 --size 101 16
+			flow tcp h1 h2 10.0.0.2 --bytes 100000
+			tc -n "$(ns h1)" filter del dev vxlan0 egress
 		done
 	done
 	assert_eq "wrong checksums" 0 "$(udp_counter UdpInCsumErrors)"
 	assert_eq "wrong TCP checksums" 0 "$(udp_counter TcpInCsumErrors)"
-	assert_ge stripped 80 "$(port_stat h2 vxlan0 stripped)"
+	assert_ge stripped 60 "$(port_stat h2 vxlan0 stripped)"
 	assert_eq tagged 0 "$(port_stat h2 vxlan0 tagged)"
 }
 
@@ -159,5 +159,5 @@ run_test drop "drop"
 run_test changes "the policy of a port changes"
 run_test vxlan_edges "checksums of edge values, vxlan with UDP checksums" udpcsum
 run_test vxlan_edges "checksums of edge values, vxlan without" noudpcsum
-run_test vxlan_flows "UDP and TCP in vxlan with UDP checksums" udpcsum
-run_test vxlan_flows "UDP and TCP in vxlan without" noudpcsum
+run_test vxlan_flows "UDP and TCP in vxlan with UDP checksums" udpcsum compact expanded
+run_test vxlan_flows "UDP and TCP in vxlan without" noudpcsum expanded compact
