@@ -230,14 +230,23 @@ int csig_skb_insert(struct sk_buff *skb, const struct csig_walk *w,
 {
 	unsigned int len = csig_layout(tag->format)->len;
 	struct csig_walk tagged = *w;
+	unsigned int headroom;
 
 	if (!csig_skb_fits(skb, len))
 		return -EMSGSIZE;
 	if (unlikely(skb_shared(skb)))
 		return -EBUSY;
+	headroom = skb_headroom(skb);
 	if (unlikely(!pskb_may_pull(skb, w->offset + 2)) ||
 	    unlikely(skb_cow_head(skb, len)))
 		return -ENOMEM;
+	/*
+	 * A UDP super-packet for a device without checksum offload is
+	 * CHECKSUM_NONE with a csum_start that segmentation compares; a new
+	 * head moves only that of CHECKSUM_PARTIAL.
+	 */
+	if (skb_is_gso(skb) && skb->ip_summed == CHECKSUM_NONE)
+		skb->csum_start += skb_headroom(skb) - headroom;
 
 	__skb_push(skb, len);
 	memmove(skb->data, skb->data + len, w->offset);
