@@ -81,7 +81,7 @@ csum_errors() {
 }
 
 transfer() { # WHAT ADDRESS [WRITE SIZE [OCTETS]]
-	local before now errors
+	local before now errors limit
 
 	read -r -a before < <(arrived)
 	errors=$(csum_errors)
@@ -91,8 +91,11 @@ transfer() { # WHAT ADDRESS [WRITE SIZE [OCTETS]]
 	assert_eq "$1: segments without a tag" "${before[1]}" "${now[1]}"
 	[ "${now[0]}" -gt "${before[0]}" ] || fail "$1: no tagged segment"
 	assert_eq "$1: checksum errors" "$errors" "$(csum_errors)"
-	# some are spurious where the machine stalls; lost super-packets are hundreds
-	assert_le "$1: retransmissions" 20 "$(bulk_get retransmissions)"
+	# Many are spurious where the machine stalls; without super-packets nearly every
+	# segment would be one.
+	limit=$(((now[0] - before[0]) / 4))
+	[ $limit -ge 20 ] || limit=20	# super-packets count once
+	assert_le "$1: retransmissions" $limit "$(bulk_get retransmissions)"
 }
 
 both_families() { # WHAT

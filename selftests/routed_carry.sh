@@ -267,13 +267,13 @@ streams() { # FORMAT
 		echo "$features"
 		# shellcheck disable=SC2086
 		nsx h1 ethtool -K v0 $features >/dev/null
-		flow tcp h1 h2 10.0.2.1 --bytes 1000000
-		flow tcp h1 h2 fd00:2::1 --bytes 1000000
+		flow tcp h1 h2 10.0.2.1 --bytes 300000
+		flow tcp h1 h2 fd00:2::1 --bytes 300000
 		flow gso h1 h2 10.0.2.1 --count 200 --size 700
 		# Merged at port1, so that the router forwards super-packets.
 		nsx r ethtool -K port1 gro on >/dev/null
-		flow tcp h1 h2 10.0.2.1 --bytes 1000000
-		flow tcp h1 h2 fd00:2::1 --bytes 1000000
+		flow tcp h1 h2 10.0.2.1 --bytes 300000
+		flow tcp h1 h2 fd00:2::1 --bytes 300000
 		flow gso h1 h2 10.0.2.1 --count 200 --size 700
 		nsx r ethtool -K port1 gro off >/dev/null
 	done
