@@ -124,7 +124,7 @@ retransmits() { # FORMAT
 	ip -n "$(ns h1)" route change 10.0.0.0/24 dev v0 src 10.0.0.1 mtu 1492
 	push_all h1 v0 format "$1" signal abw
 	port_add h2 v1 ingress strip
-	nsx h1 tc qdisc replace dev v0 root netem loss 3% limit 10000
+	nsx h1 tc qdisc replace dev v0 root netem loss 5% limit 10000
 	# TCP hands super-packets to the qdisc even with GSO off: make each a segment.
 	nsx h1 ethtool -K v0 tso off gso off >/dev/null
 	ip -n "$(ns h1)" link set dev v0 gso_max_segs 1
