@@ -11,6 +11,8 @@
  * port by RCU and the port's scalars with READ_ONCE().  The estimator of a port is
  * owned by whoever holds est_lock; packets only try it, so that no queue waits for
  * another one.
+ * What an ingress hook knows of a packet is in a table for all CPUs with a lock for
+ * each set (scratch.c): a packet may leave on another CPU than it came in on.
  *
  * Lifetime: a port belongs to its net_device and holds no reference to it.  It is
  * taken out of csig_net.ports when the device unregisters, at the latest, and freed
