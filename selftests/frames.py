@@ -35,7 +35,6 @@ and wants each of them in this order.
 import argparse
 import collections
 import contextlib
-import ctypes
 import os
 import select
 import socket
@@ -52,7 +51,6 @@ PACKET_MR_PROMISC = 1
 SO_RCVBUFFORCE = 33
 VLAN_VALID = 1 << 4
 VLAN_TPID_VALID = 1 << 6
-CLONE_NEWNET = 0x40000000
 
 TPID = {"q": 0x8100, "ad": 0x88a8, "old": 0x9100}
 MARK = "csig-mark-"
@@ -174,14 +172,12 @@ def in_ns(name):
     if name == ".":
         yield
         return
-    libc = ctypes.CDLL(None, use_errno=True)
     with open("/proc/self/ns/net") as home, open("/run/netns/" + name) as there:
-        if libc.setns(there.fileno(), CLONE_NEWNET):
-            raise OSError(ctypes.get_errno(), "setns " + name)
+        os.setns(there, os.CLONE_NEWNET)
         try:
             yield
         finally:
-            libc.setns(home.fileno(), CLONE_NEWNET)
+            os.setns(home, os.CLONE_NEWNET)
 
 
 class Port:

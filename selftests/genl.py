@@ -261,7 +261,7 @@ def ifindex(ns, dev):
         return socket.if_nametoindex(dev)
 
 
-def main():
+def run():
     if len(sys.argv) < 2 or sys.argv[1] not in ("port-get", "domain-get"):
         sys.exit(__doc__)
     where = sys.argv[2] if len(sys.argv) > 2 else ""
@@ -272,8 +272,12 @@ def main():
     print(json.dumps(Socket(ns).do("port-get", {"ifindex": ifindex(ns, dev)})))
 
 
-if __name__ == "__main__":
+def main():
     try:
-        main()
+        run()
     except (Error, OSError) as e:
         sys.exit("genl.py: %s" % e)
+
+
+if __name__ == "__main__":
+    main()

@@ -200,7 +200,7 @@ udp_gso() {
 		action csig push format compact signal abw
 	read -r before _ < <(arrived)
 	# without a socket error and with all octets right
-	python3 "$CSIG_LIB_DIR/flows.py" gso --client "$(ns a)" --server "$(ns b)" \
+	py flows gso --client "$(ns a)" --server "$(ns b)" \
 		--addr 10.1.0.2 --count 200 --size 1000
 	read -r after _ < <(arrived)
 	assert_ge "datagrams with a tag" $((before + 200)) "$after"

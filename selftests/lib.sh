@@ -33,6 +33,7 @@ _ktap_skipped=0
 _csig_ns=()
 _csig_loaded=0
 _csig_tmp=
+_csig_py=
 
 # --- KTAP -----------------------------------------------------------------------
 
@@ -146,6 +147,7 @@ ktap_plan() { # NUMBER: results to come; loads the module
 	echo "1..$_ktap_planned"
 	dmesg_mark
 	module_load
+	_lib_py_start
 }
 
 need() { # COMMAND...: skip the whole script without
@@ -184,6 +186,7 @@ _lib_exit() {
 	trap - EXIT INT TERM HUP
 	set +e
 	_lib_kill_jobs
+	[ -z "$_csig_py" ] || kill "$_csig_py"
 	_lib_del_ns
 	if [ $_csig_loaded = 1 ]; then
 		_lib_unload || why="the module can't be unloaded"
@@ -276,6 +279,34 @@ assert_refused() { # STATUS PATTERN COMMAND...
 	[[ $out =~ $pattern ]] || rc=-1
 	shopt -u nocasematch
 	[ "$rc" != -1 ] || fail "$*: message '$out' lacks '$pattern'"
+}
+
+# --- Python programs ----------------------------------------------------------------
+
+# Not a job of the shell: a test ends with those.
+_lib_py_start() {
+	mkfifo "$_csig_tmp/py"
+	python3 -B "$CSIG_LIB_DIR/preloaded.py" "$_csig_tmp/py" </dev/null &
+	_csig_py=$!
+	disown
+}
+
+# A program of this folder in the interpreter that is there already. A line break in
+# an argument is not possible.
+py() { # PROGRAM ARGUMENT...
+	local reply=$_csig_tmp/py.$BASHPID status in out
+
+	[ -p "$reply" ] || mkfifo "$reply"
+	exec {in}<>"$reply" {out}>&1
+	printf -v status $'\37%s' "$BASHPID" "$out" "$reply" "$@"
+	echo "${status#?}" >"$_csig_tmp/py"
+	until read -r -t 5 -u "$in" status; do
+		kill -0 "$_csig_py" && continue
+		status=1
+		break
+	done
+	exec {in}>&- {out}>&-
+	return "$status"
 }
 
 # --- namespaces and links ---------------------------------------------------------
@@ -473,7 +504,7 @@ port_stat_reaches() { # NS DEV COUNTER VALUE
 
 # Raw frames, cases on stdin; see frames.py.  A port is NAME/DEV.
 frames() { # SUBCOMMAND ARGUMENT...
-	python3 -SEB "$CSIG_LIB_DIR/frames.py" "$@"
+	py frames "$@"
 }
 
 cases() { # FROM TO... [--marker=SPEC], FROM and TO are NAME/DEV
@@ -505,6 +536,6 @@ flow() { # udp|tcp|gso CLIENT SERVER ADDRESS [OPTION...]
 	local cmd=$1 client=$2-$$ server=$3-$$ addr=$4
 
 	shift 4
-	python3 -SEB "$CSIG_LIB_DIR/flows.py" "$cmd" --client "$client" \
+	py flows "$cmd" --client "$client" \
 		--server "$server" --addr "$addr" "$@"
 }

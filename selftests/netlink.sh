@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 nl() { # CASE [ARGUMENT...]
-	python3 -B "$CSIG_LIB_DIR/netlink_cases.py" "$@"
+	py netlink_cases "$@"
 }
 
 prepare() {

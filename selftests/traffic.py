@@ -261,4 +261,5 @@ def main():
                     for f in flows) else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -27,7 +27,7 @@ pace_stop() {
 
 # Flows with a count or a time, until they ended.
 pace() { # FLOW... [--seconds S]
-	python3 -SEB "$CSIG_LIB_DIR/traffic.py" pace "$@" >"$_csig_tmp/pace"
+	py traffic pace "$@" >"$_csig_tmp/pace"
 }
 
 # What was sent, after the end.
@@ -37,7 +37,7 @@ sent() { # KEY [FLOW NUMBER]
 
 # A TCP transfer as fast as it goes; its report in $_csig_tmp/bulk.
 bulk() { # FLOW
-	python3 -SEB "$CSIG_LIB_DIR/traffic.py" bulk "$1" >"$_csig_tmp/bulk" ||
+	py traffic bulk "$1" >"$_csig_tmp/bulk" ||
 		fail "the transfer failed: $1: $(cat "$_csig_tmp/bulk")"
 }
 
@@ -47,7 +47,7 @@ bulk_get() { # KEY
 
 # All that the kernel says of a port, without csigctl between.
 port_raw() { # NS DEV JQ-PATH
-	python3 -B "$CSIG_LIB_DIR/genl.py" port-get "$(ns "$1")/$2" | jq -r "$3"
+	py genl port-get "$(ns "$1")/$2" | jq -r "$3"
 }
 
 wire_bits() { # NS DEV

@@ -60,10 +60,12 @@ mount9p() { # TAG DIR [ro]
 }
 
 accel=$("$vm_dir/accel.sh")
+# norandmaps: QEMU keeps translated code by its address; with random ones every process
+# start translates the C library again, four times the work.
 append="console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off nokaslr
 	log_buf_len=16M random.trust_cpu=on tsc=reliable net.ifnames=0
 	rcupdate.rcu_expedited=1 rcupdate.rcu_cpu_stall_timeout=120
-	watchdog_thresh=60 init_on_alloc=0"
+	watchdog_thresh=60 init_on_alloc=0 norandmaps"
 [ "$KERNEL" != debug ] || append+=" panic_on_warn=1 kmemleak=on"
 args=(-nodefaults -no-user-config -display none -vga none -no-reboot
 	-machine q35 -accel "$accel" -cpu max -smp "$cpus" -m 4G
