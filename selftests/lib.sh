@@ -34,6 +34,7 @@ _csig_ns=()
 _csig_loaded=0
 _csig_tmp=
 _csig_py=
+_csig_py_requests=
 
 # --- KTAP -----------------------------------------------------------------------
 
@@ -286,7 +287,9 @@ assert_refused() { # STATUS PATTERN COMMAND...
 # Not a job of the shell: a test ends with those.
 _lib_py_start() {
 	mkfifo "$_csig_tmp/py"
-	python3 -B "$CSIG_LIB_DIR/preloaded.py" "$_csig_tmp/py" </dev/null &
+	# open from now on: what is written before it reads is not lost
+	exec {_csig_py_requests}<>"$_csig_tmp/py"
+	python3 -B "$CSIG_LIB_DIR/preloaded.py" <&"$_csig_py_requests" &
 	_csig_py=$!
 	disown
 }
@@ -299,7 +302,7 @@ py() { # PROGRAM ARGUMENT...
 	[ -p "$reply" ] || mkfifo "$reply"
 	exec {in}<>"$reply" {out}>&1
 	printf -v status $'\37%s' "$BASHPID" "$out" "$reply" "$@"
-	echo "${status#?}" >"$_csig_tmp/py"
+	echo "${status#?}" >&"$_csig_py_requests"
 	until read -r -t 5 -u "$in" status; do
 		kill -0 "$_csig_py" && continue
 		status=1

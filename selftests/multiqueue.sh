@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A port of several transmit queues: one csig qdisc under each queue of mq, one port that
 # sums them.
+# Needs two CPUs.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/traffic.sh"

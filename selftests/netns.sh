@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Network namespaces: profile and ports of each, devices that move, and ends in any order
 # under traffic.
+# Needs two CPUs.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/traffic.sh"

@@ -3,6 +3,7 @@
 # What "csigctl port add" and "del" do to a device's qdiscs and filters: only a
 # default root goes, others' things stay, del puts back what was there, a failure
 # undoes everything.
+# Needs two CPUs.
 #
 #   h1                  sw                  h2
 #   v0 ------- port1 [br0] port2 ------- v1

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs the tests' Python programs in forks of one interpreter; lib.sh's "py" asks.
 
-  preloaded.py FIFO
+  preloaded.py <FIFO
 
 Where the CPU is emulated, starting an interpreter and importing takes longer than what
-most calls do.  A request is a line on FIFO, fields separated by US (0x1f): PID, OUT,
+most calls do.  A request is a line, fields separated by US (0x1f): PID, OUT,
 REPLY, PROGRAM, ARGUMENT...  PROGRAM's main() runs with the folder and the standard
 streams of process PID, but its file descriptor OUT as standard output: 1 is FIFO while
 the shell asks.  The exit status goes as a line to the FIFO named REPLY.  When PID ends
@@ -38,11 +38,11 @@ def take_streams(client, streams):
         os.close(got)
 
 
-def run(module, argv):
+def run(program, args):
     """Like the interpreter's own end of a program."""
-    sys.argv = argv
+    sys.argv = [program + ".py", *args]
     try:
-        status = module.main()
+        status = importlib.import_module(program).main()
     except SystemExit as e:
         status = e.code
     except BaseException:
@@ -65,14 +65,16 @@ def start(poll, line):
         client = os.pidfd_open(int(pid))
     except ProcessLookupError:
         return
-    module = importlib.import_module(program)
+    # Where this fails, so does it in the child, which tells.
+    with contextlib.suppress(Exception, SystemExit):
+        importlib.import_module(program)
     gc.freeze()
     child = os.fork()
     if not child:
         try:
             take_streams(client, (0, int(out), 2))
             os.chdir("/proc/%s/cwd" % pid)
-            os._exit(run(module, [program + ".py", *args]))
+            os._exit(run(program, args))
         finally:
             os._exit(1)
     fd = os.pidfd_open(child)
@@ -100,11 +102,10 @@ def ended(poll, fd):
 
 
 def main():
-    fifo = os.open(sys.argv[1], os.O_RDWR)
     parent = os.pidfd_open(os.getppid())
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     poll = select.poll()
-    poll.register(fifo, select.POLLIN)
+    poll.register(0, select.POLLIN)
     poll.register(parent, select.POLLIN)
     text = ""
     while True:
@@ -118,8 +119,8 @@ def main():
         for fd in ready & clients.keys():
             signal.pidfd_send_signal(clients[fd], signal.SIGKILL)
         # last: what it opens has numbers that were closed above
-        if fifo in ready:
-            *lines, text = (text + os.read(fifo, 65536).decode()).split("\n")
+        if 0 in ready:
+            *lines, text = (text + os.read(0, 65536).decode()).split("\n")
             for line in lines:
                 start(poll, line)
 

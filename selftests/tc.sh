@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The plugins for tc and, through them, the qdisc and the action: options, show,
 # JSON, refusals, children, mq, and changes under traffic.
+# Needs two CPUs.
 #
 #   h1                    h2
 #   v0 ----------------- v1          csig qdisc and actions on v0

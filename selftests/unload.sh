@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The module goes when nothing uses it, and not before; a start that fails leaves nothing.
+# Needs two CPUs.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/traffic.sh"

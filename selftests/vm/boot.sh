@@ -8,18 +8,19 @@
 usage() {
 	cat >&2 <<-EOF
 	usage: boot.sh [--tty] [--share DIR] [--out DIR] [--run DIR]
-	               [--timeout SECONDS] [COMMAND]
+	               [--cpus N] [--timeout SECONDS] [COMMAND]
 	EOF
 	exit 1
 }
 
-tty='' share='' out='' run='' timeout=1800
+tty='' share='' out='' run='' cpus=2 timeout=1800
 while [ $# -gt 0 ]; do
 	case $1 in
 	--tty) tty=1 ;;
 	--share) share=$2 && shift ;;
 	--out) out=$2 && shift ;;
 	--run) run=$2 && shift ;;
+	--cpus) cpus=$2 && shift ;;
 	--timeout) timeout=$2 && shift ;;
 	--*) usage ;;
 	*) break ;;
@@ -51,7 +52,7 @@ printf '%s' "${*:-}" >"$run/cmd"
 	done
 } >"$run/env"
 
-cpus=2 boot_timeout=300
+boot_timeout=300
 [ "$KERNEL" != debug ] || cpus=4 boot_timeout=900
 
 mount9p() { # TAG DIR [ro]

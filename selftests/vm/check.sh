@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # All tests, or $TESTS: the unit tests in the root, then the others in $JOBS
-# machines side by side. Last line: "N passed, N failed[, N skipped]".
+# machines side by side, the first with two CPUs, the others with one: fewer threads of
+# the emulator then wait for each other. Last line: "N passed, N failed[, N skipped]".
 
 # shellcheck disable=SC2016
 . "$(dirname "$0")/common.sh"
@@ -62,23 +63,25 @@ once_more() { # TEST
 	rm -rf "$check/taken/$1"
 }
 
-left() { # tests that no machine has taken yet
+left() { # N: tests of its list that no machine has taken yet
 	local test
 
 	while read -r test; do
 		[ -d "$check/taken/$test" ] || echo "$test"
-	done <"$check/tests"
+	done <"$check/tests-$1"
 }
 
 machine() { # N: boot machines until no test is left
-	local run=$work/runs/check-$1 status word test code tenths running before
+	local run=$work/runs/check-$1 cpus=$((1 + ($1 == 1)))
+	local status word test code tenths running before
 
-	while before=$(left) && [ -n "$before" ]; do
+	while before=$(left "$1") && [ -n "$before" ]; do
 		running=''
 		status=0
 		# The loop must not be in a subshell: it sets $running.
 		exec 7< <("$vm_dir/boot.sh" --run "$run" --out "$check" \
-			--timeout "${TIMEOUT:-$limit}" selftests/vm/guest-tests \
+			--cpus $cpus --timeout "${TIMEOUT:-$limit}" \
+			selftests/vm/guest-tests "tests-$1" \
 			2>"$check/machine-$1.log" 8>&-
 			echo "status $?")
 		while read -r word test code tenths <&7; do
@@ -114,7 +117,7 @@ machine() { # N: boot machines until no test is left
 				>>"$check/log/machine-$1"
 			report "machine-$1" 1 0
 		fi
-		[ "$(left)" != "$before" ] || return 0
+		[ "$(left "$1")" != "$before" ] || return 0
 	done
 }
 
@@ -130,12 +133,14 @@ for test in "${tests[@]}"; do
 	fi
 done
 
-# The longest first, as far as known from earlier runs.
+# The longest first, as far as known from earlier runs; first of all what only the
+# first machine can run.
 touch "$work/durations"
 for test in ${programs[@]+"${programs[@]}"}; do
-	echo "$(awk -v t="$test" '$1 == t { d = $2 } END { print d ? d : 9999 }' \
+	smp=$(grep -c '^# Needs two CPUs' "$top/selftests/$test") || true
+	echo "$smp $(awk -v t="$test" '$1 == t { d = $2 } END { print d ? d : 9999 }' \
 		"$work/durations") $test"
-done | sort -s -k1,1nr | cut -d' ' -f2 >"$check/tests"
+done | sort -s -k1,1nr -k2,2nr >"$check/order"
 
 stop() { # the machines: they do not hear Ctrl-C
 	local file
@@ -150,6 +155,8 @@ jobs=${JOBS:-2}
 [ "$jobs" -le ${#programs[@]} ] || jobs=${#programs[@]}
 pids=()
 for n in $(seq "$jobs"); do
+	awk -v n="$n" 'n == 1 || $1 == 0 { print $3 }' "$check/order" \
+		>"$check/tests-$n"
 	machine "$n" &
 	pids+=("$!")
 	children+=("$!")
@@ -157,7 +164,7 @@ done
 [ ${#pids[@]} = 0 ] || wait "${pids[@]}"
 children=()
 on_exit :
-for test in $(left); do
+for test in $(left 1); do
 	echo "Bail out! did not run" >"$check/log/$test"
 	report "$test" 1 0
 done
