@@ -252,8 +252,9 @@ local_sockets() {
 	assert_ge "replies" 200 "$(port_stat r port1 untagged)"
 }
 
-# Streams through the router, merged and segmented in all ways.
-streams() { # FORMAT
+# Streams through the router, merged and segmented in all ways: one family as port1 gets
+# it, the other merged there, so that the router forwards super-packets.
+streams() { # FORMAT ADDRESS ADDRESS-IF-MERGED
 	local features
 
 	router
@@ -267,14 +268,11 @@ streams() { # FORMAT
 		echo "$features"
 		# shellcheck disable=SC2086
 		nsx h1 ethtool -K v0 $features >/dev/null
-		flow tcp h1 h2 10.0.2.1 --bytes 300000
-		flow tcp h1 h2 fd00:2::1 --bytes 300000
-		flow gso h1 h2 10.0.2.1 --count 200 --size 700
-		# Merged at port1, so that the router forwards super-packets.
+		flow tcp h1 h2 "$2" --bytes 300000
+		flow gso h1 h2 "$2" --count 200 --size 700
 		nsx r ethtool -K port1 gro on >/dev/null
-		flow tcp h1 h2 10.0.2.1 --bytes 300000
-		flow tcp h1 h2 fd00:2::1 --bytes 300000
-		flow gso h1 h2 10.0.2.1 --count 200 --size 700
+		flow tcp h1 h2 "$3" --bytes 300000
+		flow gso h1 h2 "$3" --count 200 --size 700
 		nsx r ethtool -K port1 gro off >/dev/null
 	done
 	assert_ge carried 100 "$(port_stat r port2 carried)"
@@ -294,5 +292,5 @@ run_test mpls "MPLS: label switched, popped, pushed"
 run_test one_side_only "without a port at the egress side, or with strip"
 run_test bursts "every packet of a NAPI list keeps its own tag"
 run_test local_sockets "local sockets get clean packets and send clean ones"
-run_test streams "TCP and UDP with all offloads, compact" compact
-run_test streams "TCP and UDP with all offloads, expanded" expanded
+run_test streams "TCP and UDP with all offloads, compact" compact 10.0.2.1 fd00:2::1
+run_test streams "TCP and UDP with all offloads, expanded" expanded fd00:2::1 10.0.2.1

@@ -110,6 +110,7 @@ machine() { # N: boot machines until no test is left
 					sed 's/^/# /'
 				echo "Bail out! the machine ended in this test"
 			} >>"$check/log/$running"
+			cp "$run/console.log" "$check/log/$running.console"
 			report "$running" 1 0
 		elif [ "$status" != 0 ]; then
 			cp "$check/machine-$1.log" "$check/log/machine-$1"
