@@ -481,14 +481,15 @@ many_ports() {
 	done
 }
 
+module_back() {
+	echo "$modprobe" >/proc/sys/kernel/modprobe
+	modprobe csig
+}
+
 # The kernel would load the module by itself; this time it can't.
 without_module() {
-	local modprobe
-
 	modprobe=$(cat /proc/sys/kernel/modprobe)
-	# shellcheck disable=SC2064
-	trap "rc=\$?; echo '$modprobe' >/proc/sys/kernel/modprobe; modprobe csig
-		(exit \$rc); _lib_leave_test" EXIT
+	at_leave module_back
 	wait_for 30 _lib_rmmod
 	echo >/proc/sys/kernel/modprobe
 	mkns sw

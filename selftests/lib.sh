@@ -75,6 +75,11 @@ skip_all() { # REASON
 	exit $KSFT_SKIP
 }
 
+# In a test function only: what puts back what the namespaces do not take with them.
+at_leave() { # FUNCTION
+	_csig_at_leave=$1
+}
+
 # In a test function only.
 skip() { # REASON
 	echo "$1" >"$_csig_tmp/skip"
@@ -97,6 +102,7 @@ run_test() { # FUNCTION DESCRIPTION [ARGUMENT...]
 		trap '_lib_leave_test' EXIT
 		trap '_lib_where "$?" "$BASH_COMMAND" "$LINENO" "${FUNCNAME[0]:-}"' ERR
 		_csig_ns=()
+		_csig_at_leave=
 		"$fn" "$@"
 	) >"$log" 2>&1
 	rc=$?
@@ -129,6 +135,7 @@ _lib_leave_test() {
 
 	trap - ERR
 	set +e
+	[ -z "$_csig_at_leave" ] || $_csig_at_leave
 	_lib_kill_jobs
 	_lib_del_ns
 	exit $rc

@@ -77,6 +77,11 @@ args=(-nodefaults -no-user-config -display none -vga none -no-reboot
 	-chardev "file,id=console,path=$run/console.log"
 	-serial chardev:console
 	-device virtio-serial-pci)
+# Two adapters that segment and sum themselves, wired to each other
+for n in 0 1; do
+	args+=(-netdev "hubport,id=hw$n,hubid=0"
+		-device "e1000e,netdev=hw$n,mac=02:00:00:00:01:0$n,romfile=")
+done
 mount9p project "$work/src" ro
 mount9p stage "$work/stage" ro
 mount9p run "$run"

@@ -86,8 +86,7 @@ static int csig_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 				 struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb) &
-				     ~(NETIF_F_GSO_MASK | NETIF_F_IP_CSUM |
-				       NETIF_F_IPV6_CSUM);
+				     ~(NETIF_F_GSO_MASK | NETIF_F_CSUM_MASK);
 	struct sk_buff *segs, *nskb;
 	bool queued = false;
 
@@ -133,8 +132,8 @@ static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		return csig_enqueue_one(skb, sch, to_free);
 	if (skb_is_gso(skb))
 		return csig_enqueue_segments(skb, sch, to_free);
-	if (skb->ip_summed == CHECKSUM_PARTIAL &&
-	    !(skb->dev->features & NETIF_F_HW_CSUM))
+	/* NETIF_F_HW_CSUM is no promise: some of those adapters parse, too. */
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		skb_checksum_help(skb);
 	return csig_enqueue_one(skb, sch, to_free);
 }
