@@ -13,7 +13,9 @@ usage() {
 	exit 1
 }
 
-tty='' share='' out='' run='' cpus=2 timeout=1800
+tty='' share='' out='' run='' timeout=1800
+cpus=2
+[ "$KERNEL" != debug ] || cpus=4
 while [ $# -gt 0 ]; do
 	case $1 in
 	--tty) tty=1 ;;
@@ -53,7 +55,7 @@ printf '%s' "${*:-}" >"$run/cmd"
 } >"$run/env"
 
 boot_timeout=300
-[ "$KERNEL" != debug ] || cpus=4 boot_timeout=900
+[ "$KERNEL" != debug ] || boot_timeout=900
 
 mount9p() { # TAG DIR [ro]
 	args+=(-fsdev "local,id=$1,path=$2,security_model=none,multidevs=remap${3:+,readonly=on}"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # All tests, or $TESTS: the unit tests in the root, then the others in $JOBS
-# machines side by side, the first with two CPUs, the others with one: fewer threads of
-# the emulator then wait for each other. Last line: "N passed, N failed[, N skipped]".
+# machines side by side, the first with two CPUs (four: debug), the others with one: fewer
+# threads of the emulator then wait for each other. Last line: "N passed, N failed[, N skipped]".
 
 # shellcheck disable=SC2016
 . "$(dirname "$0")/common.sh"
@@ -72,8 +72,11 @@ left() { # N: tests of its list that no machine has taken yet
 }
 
 machine() { # N: boot machines until no test is left
-	local run=$work/runs/check-$1 cpus=$((1 + ($1 == 1)))
+	local run=$work/runs/check-$1 cpus=1
 	local status word test code tenths running before
+
+	[ "$1" != 1 ] || cpus=2
+	[ "$1$KERNEL" != 1debug ] || cpus=4
 
 	while before=$(left "$1") && [ -n "$before" ]; do
 		running=''
