@@ -283,7 +283,6 @@ struct genl_family csig_family __ro_after_init = {
 	.n_split_ops = ARRAY_SIZE(csig_nl_ops),
 	.mcgrps = csig_groups,
 	.n_mcgrps = ARRAY_SIZE(csig_groups),
-	.resv_start_op = CSIG_CMD_MAX + 1,
 };
 
 int csig_netlink_init(void)
