@@ -333,7 +333,7 @@ struct csig_port *csig_port_get(struct net_device *dev,
 	ASSERT_RTNL();
 	if (dev->type != ARPHRD_ETHER) {
 		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "%s is no Ethernet device, its packets have no place for a tag",
+				       "%s is no Ethernet device, there is no place for a tag",
 				       dev->name);
 		return ERR_PTR(-EOPNOTSUPP);
 	}

@@ -26,7 +26,7 @@ static int csig_rule_compose(struct csig_rule *rule,
 			continue;
 		if (v->value > mask) {
 			NL_SET_ERR_MSG_FMT_MOD(extack,
-					       "%s: lm %s=%u is above %u, the most that its field holds",
+					       "%s: lm %s=%u is above the field's %u",
 					       ifname, v->name, v->value, mask);
 			return -ERANGE;
 		}
@@ -89,7 +89,7 @@ struct csig_rules *csig_rules_build(const struct csig_domain *domain,
 		if (used & 1 << t)
 			continue;
 		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "%s: lm %s: no layout of the domain has this field",
+				       "%s: lm %s: no layout of the domain has it",
 				       ifname, config->lm[t].name);
 		kfree(rules);
 		return ERR_PTR(-ERANGE);
