@@ -85,6 +85,9 @@ static bool csig_act_remove(const struct csig_act_ctx *ctx, struct sk_buff *skb,
 		skb_push_rcsum(skb, mac_len);
 	err = csig_skb_remove(skb, w, pad);
 	if (ingress) {
+		/* An egress hook that redirects to here sees behind the tag. */
+		if (!err && mac_len > w->offset + CSIG_TPID_LEN)
+			mac_len -= csig_layout(w->format)->len;
 		skb_pull_rcsum(skb, mac_len);
 		skb_reset_network_header(skb);
 		skb_reset_mac_len(skb);
