@@ -16,6 +16,32 @@
 
 #include "csig.h"
 
+/* Headers that each segment of a super-packet has; 0 where they can't be told */
+static u32 csig_skb_gso_headers(const struct sk_buff *skb)
+{
+	unsigned int type = skb_shinfo(skb)->gso_type;
+	const struct tcphdr *th;
+	struct tcphdr buf;
+	int hdr;
+
+	if (skb->encapsulation)
+		hdr = skb_inner_transport_offset(skb);
+	else if (likely(skb_transport_header_was_set(skb)))
+		hdr = skb_transport_offset(skb);
+	else
+		return 0;
+	if (unlikely(hdr < 0))
+		return 0;
+	if (type & (SKB_GSO_TCPV4 | SKB_GSO_TCPV6)) {
+		th = skb_header_pointer(skb, hdr, sizeof(buf), &buf);
+		if (likely(th))
+			hdr += __tcp_hdrlen(th);
+	} else if (type & (SKB_GSO_UDP_L4 | SKB_GSO_UDP)) {
+		hdr += sizeof(struct udphdr);
+	}
+	return hdr;
+}
+
 /**
  * csig_skb_wire_bits() - what a packet takes on the wire
  * @skb: packet at egress, data at the MAC header
@@ -31,15 +57,7 @@ u64 csig_skb_wire_bits(const struct sk_buff *skb, u32 overhead)
 	const struct skb_shared_info *sh = skb_shinfo(skb);
 
 	if (skb_is_gso(skb)) {
-		if (skb->encapsulation)
-			hdr = skb_inner_transport_offset(skb);
-		else
-			hdr = skb_transport_offset(skb);
-		if (sh->gso_type & (SKB_GSO_TCPV4 | SKB_GSO_TCPV6))
-			hdr += skb->encapsulation ? inner_tcp_hdrlen(skb) :
-						    tcp_hdrlen(skb);
-		else if (sh->gso_type & (SKB_GSO_UDP_L4 | SKB_GSO_UDP))
-			hdr += sizeof(struct udphdr);
+		hdr = csig_skb_gso_headers(skb);
 		frames = sh->gso_segs;
 		if (unlikely(!frames))	/* untrusted source, not counted yet */
 			frames = DIV_ROUND_UP(len - min(hdr, len),
