@@ -25,10 +25,14 @@
  * struct csig_sched_data - private data of a csig qdisc
  * @queue: its place at the port; queue.port is NULL until init is through
  * @child: the qdisc that queues
+ * @existed: the device was a port before init
+ * @before: its settings then
  */
 struct csig_sched_data {
 	struct csig_queue queue;
 	struct Qdisc *child;
+	bool existed;
+	struct csig_port_config before;
 };
 
 /* Child that is there when none is given; a device may have no queue length. */
@@ -235,10 +239,13 @@ static int csig_init(struct Qdisc *sch, struct nlattr *opt,
 		return -EOPNOTSUPP;
 	}
 	port = csig_port_find(qdisc_dev(sch));
-	if (port)
+	if (port) {
 		config = port->config;
-	else
+		q->before = config;
+		q->existed = true;
+	} else {
 		csig_port_config_init(&config);
+	}
 	err = csig_parse(opt, &config, extack);
 	if (err)
 		return err;
@@ -257,12 +264,30 @@ static int csig_init(struct Qdisc *sch, struct nlattr *opt,
 	return 0;
 }
 
+/*
+ * qdisc_create() may still refuse after init, for its rate estimator.  It then
+ * destroys a qdisc that nobody saw, without dropping the first reference to it; a
+ * qdisc that was in use has none left.  RTNL is held since init.
+ */
+static void csig_undo(struct Qdisc *sch)
+{
+	struct csig_sched_data *q = qdisc_priv(sch);
+
+	if (!q->existed || !refcount_read(&sch->refcnt))
+		return;
+	if (csig_port_apply(q->queue.port, &q->before, NULL))
+		netdev_warn(qdisc_dev(sch),
+			    "csig: no memory to take back refused settings\n");
+}
+
 static void csig_destroy(struct Qdisc *sch)
 {
 	struct csig_sched_data *q = qdisc_priv(sch);
 
-	if (q->queue.port)
+	if (q->queue.port) {
+		csig_undo(sch);
 		csig_port_detach(&q->queue);
+	}
 	qdisc_put(q->child);
 }
 
