@@ -413,10 +413,32 @@ void csig_ports_free(struct csig_net *cn)
 		csig_port_free(port);
 }
 
+/* What a device stands on has changed.  RTNL. */
+static int csig_port_relook(struct net_device *dev,
+			    struct netdev_nested_priv *priv)
+{
+	struct csig_port *port = csig_port_find(dev);
+
+	if (port)
+		WRITE_ONCE(port->parses_headers, csig_dev_parses_headers(dev));
+	return 0;
+}
+
+static void csig_lower_changed(struct net_device *upper)
+{
+	struct netdev_nested_priv priv = {};
+
+	csig_port_relook(upper, &priv);
+	rcu_read_lock();
+	netdev_walk_all_upper_dev_rcu(upper, csig_port_relook, &priv);
+	rcu_read_unlock();
+}
+
 static int csig_netdev_event(struct notifier_block *nb, unsigned long event,
 			     void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct netdev_notifier_changeupper_info *info;
 	struct csig_port *port;
 
 	switch (event) {
@@ -424,6 +446,10 @@ static int csig_netdev_event(struct notifier_block *nb, unsigned long event,
 		port = csig_port_find(dev);
 		if (port)
 			csig_port_free(port);
+		break;
+	case NETDEV_CHANGEUPPER:
+		info = ptr;
+		csig_lower_changed(info->upper_dev);
 		break;
 	case NETDEV_UP:
 	case NETDEV_CHANGE:

@@ -118,7 +118,7 @@ static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	bool has_tag = false, offload;
 	struct csig_tag tag;
 
-	offload = port->parses_headers &&
+	offload = READ_ONCE(port->parses_headers) &&
 		  (skb_is_gso(skb) || skb->ip_summed == CHECKSUM_PARTIAL);
 	if (!csig_look_behind(port, skb, offload))
 		offload = false;
@@ -131,7 +131,7 @@ static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	skb->napi_id = (u32)now_ns;
 	if (has_tag) {
 		csig_egress_carry(port, skb, &tag);
-		offload = port->parses_headers;
+		offload = READ_ONCE(port->parses_headers);
 	}
 	if (!offload)
 		return csig_enqueue_one(skb, sch, to_free);
