@@ -145,6 +145,7 @@ class Socket:
         for option in (NETLINK_CAP_ACK, NETLINK_EXT_ACK, NETLINK_GET_STRICT_CHK):
             self.s.setsockopt(SOL_NETLINK, option, 1)
         self.seq = 0
+        self.reserved = 0   # of the generic netlink header
         self.groups = {}
         self.resolve(family)
 
@@ -166,7 +167,7 @@ class Socket:
 
     def send(self, cmd, payload, flags=0, cmd_version=1):
         self.seq += 1
-        body = struct.pack("=BBH", cmd, cmd_version, 0) + payload
+        body = struct.pack("=BBH", cmd, cmd_version, self.reserved) + payload
         self.s.send(struct.pack("=IHHII", 16 + len(body), self.id,
                                 NLM_F_REQUEST | flags, self.seq, 0) + body)
 

@@ -62,10 +62,11 @@ monitor() {
 	nl monitor "$(ns a)" "$(ns b)"
 }
 
-ktap_plan 9
+ktap_plan 10
 run_test simple_case "valid requests take effect and read back" effect
 run_test simple_case "each attribute: lengths, types, ranges, unknown ones" policy
 run_test simple_case "requests without sense are refused and change nothing" meaning
+run_test simple_case "a qdisc refused after its init changes nothing" undo
 run_test simple_case "random attributes do no harm" random
 run_test unprivileged "another user reads and gets EPERM for writes"
 run_test userns "root of an own user namespace writes in its network namespace"

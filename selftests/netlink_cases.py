@@ -10,10 +10,12 @@ free0, a device that is none.  A case that finds a fault says so and ends with s
 
 import os
 import random
+import socket
 import struct
 import subprocess
 import sys
 
+from frames import in_ns
 from genl import NLA_F_NESTED, SIZES, Error, Socket, ifindex, nla
 
 EPERM, ENOENT, E2BIG, EEXIST, ENODEV, EINVAL, ERANGE, EOPNOTSUPP = (
@@ -275,6 +277,43 @@ def case_meaning(ns):
     for op, what, values, errnos in cases:
         refused(s, op, what, values, before, errnos=errnos)
     print("%d requests without sense" % len(cases))
+    refused(s, "domain-get", "an attribute where none is taken", nla(1, bytes(4)),
+            before)
+    # the state is asked for with a zero again
+    s.reserved = 1
+    for op, values in good_requests(ns).items():
+        refused(s, op, "the header's reserved field is not 0", values, None)
+    s.reserved = 0
+    if state(s) != before:
+        fault("a request with a reserved field changed the state")
+
+
+def case_undo(ns):
+    """A qdisc that the core refuses after csig's init leaves the port as it was."""
+    s = Socket(ns)
+    before = state(s)
+    config = s.spec.encode(s.spec.ops["port-set"]["attribute-set"], {
+        "config": {"capacity-bps": 10 ** 9, "interval-ns": 1000000, "egress": 1}})[4:]
+    with in_ns(ns):
+        tc = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+    tc.settimeout(30)
+
+    def add_qdisc(ewma_log):
+        body = struct.pack("=BxxxiIII", 0, ifindex(ns, "port0"), 1 << 16, 0xffffffff, 0)
+        body += nla(1, b"csig\0") + nla(2, config)        # TCA_KIND, TCA_OPTIONS
+        body += nla(5, struct.pack("=bB", 0, ewma_log))   # TCA_RATE
+        # RTM_NEWQDISC; REQUEST, ACK, EXCL, CREATE
+        tc.send(struct.pack("=IHHII", 16 + len(body), 36, 0x605, 1, 0) + body)
+        return -struct.unpack_from("=i", tc.recv(1 << 16), 16)[0]
+
+    if add_qdisc(0) != EINVAL:
+        fault("a rate estimator of 0 was not refused")
+    if state(s) != before:
+        fault("settings of a refused qdisc stayed: %s" % state(s)[3])
+    if add_qdisc(3) != 0:
+        fault("a good rate estimator was refused")
+    if state(s) == before:
+        fault("settings of a qdisc did nothing")
 
 
 def case_random(ns):
