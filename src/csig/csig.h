@@ -144,12 +144,14 @@ struct csig_stats {
  * @sch: the qdisc, for its backlog
  * @list: in csig_port.queues, under est_lock
  * @bits: on the wire, written under the qdisc's lock
+ * @syncp: of @bits
  */
 struct csig_queue {
 	struct csig_port *port;
 	struct Qdisc *sch;
 	struct list_head list;
-	u64 bits;
+	u64_stats_t bits;
+	struct u64_stats_sync syncp;
 };
 
 /**
@@ -223,6 +225,18 @@ struct csig_port {
 	struct work_struct event_work;
 	struct rcu_head rcu;
 };
+
+static inline u64 csig_queue_bits(const struct csig_queue *queue)
+{
+	unsigned int start;
+	u64 bits;
+
+	do {
+		start = u64_stats_fetch_begin(&queue->syncp);
+		bits = u64_stats_read(&queue->bits);
+	} while (u64_stats_fetch_retry(&queue->syncp, start));
+	return bits;
+}
 
 /* What the estimator says now; values are 0 when the capacity is unknown */
 struct csig_load {

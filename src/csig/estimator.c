@@ -76,7 +76,7 @@ static u64 csig_port_total_bits(const struct csig_port *port)
 	const struct csig_queue *q;
 
 	list_for_each_entry(q, &port->queues, list)
-		bits += READ_ONCE(q->bits);
+		bits += csig_queue_bits(q);
 	/* "csig update" counts per CPU where no csig qdisc does */
 	if (READ_ONCE(port->pre_queue))
 		bits += csig_port_stat(port, CSIG_A_PORT_STATS_BITS);

@@ -379,6 +379,7 @@ void csig_port_put(struct csig_port *port)
 void csig_port_attach(struct csig_port *port, struct csig_queue *queue)
 {
 	queue->port = port;
+	u64_stats_init(&queue->syncp);
 	spin_lock_bh(&port->est_lock);
 	list_add_tail(&queue->list, &port->queues);
 	WRITE_ONCE(port->nqueues, port->nqueues + 1);
@@ -392,7 +393,7 @@ void csig_port_detach(struct csig_queue *queue)
 
 	spin_lock_bh(&port->est_lock);
 	list_del(&queue->list);
-	port->retired_bits += queue->bits;
+	port->retired_bits += csig_queue_bits(queue);
 	WRITE_ONCE(port->nqueues, port->nqueues - 1);
 	spin_unlock_bh(&port->est_lock);
 	csig_port_put(port);

@@ -171,8 +171,10 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 
 	csig_egress(port, skb, &hop);
 	/* As it leaves, without the tag that was stripped. */
-	WRITE_ONCE(q->queue.bits, q->queue.bits +
-		   csig_skb_wire_bits(skb, READ_ONCE(port->overhead_bytes)));
+	u64_stats_update_begin(&q->queue.syncp);
+	u64_stats_add(&q->queue.bits,
+		      csig_skb_wire_bits(skb, READ_ONCE(port->overhead_bytes)));
+	u64_stats_update_end(&q->queue.syncp);
 	return skb;
 }
 
