@@ -166,6 +166,7 @@ struct csig_queue {
  * @egress: enum csig_egress
  * @unknown: enum csig_unknown
  * @update: compare and replace
+ * @is_ifb: what came to it from ingress goes back there
  * @parses_headers: the hardware needs what is tagged segmented and summed, since it
  *	looks for IP where the tag is
  * @pd_last_ns: delay of the last packet
@@ -201,6 +202,7 @@ struct csig_port {
 	u8 egress;
 	u8 unknown;
 	u8 update;
+	bool is_ifb;
 	bool parses_headers;
 	/* written for every packet, by any queue; statistics only */
 	u64 pd_last_ns ____cacheline_aligned_in_smp;

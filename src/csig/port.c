@@ -7,6 +7,7 @@
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <net/rtnetlink.h>
 
 #include "csig.h"
 
@@ -163,6 +164,8 @@ csig_port_alloc(struct net_device *dev, const struct csig_port_config *config,
 	}
 	port->dev = dev;
 	port->cn = cn;
+	port->is_ifb = dev->rtnl_link_ops &&
+		       !strcmp(dev->rtnl_link_ops->kind, "ifb");
 	port->parses_headers = csig_dev_parses_headers(dev);
 	spin_lock_init(&port->est_lock);
 	INIT_LIST_HEAD(&port->queues);

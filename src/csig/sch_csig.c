@@ -109,6 +109,30 @@ static int csig_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 	return queued ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
 }
 
+/*
+ * An ifb gives what was redirected to it at ingress back to the stack: that is no
+ * egress.  A tag that was taken off stays remembered for the port where the packet
+ * leaves, and the headers are as the stack had them.
+ */
+static bool csig_returns(const struct csig_port *port,
+			 const struct sk_buff *skb)
+{
+#ifdef CONFIG_NET_REDIRECT
+	return unlikely(port->is_ifb) && skb->from_ingress;
+#else
+	return false;
+#endif
+}
+
+static void csig_return(struct sk_buff *skb)
+{
+	if (!eth_proto_is_802_3(eth_hdr(skb)->h_proto))
+		return;		/* LLC: nothing looked behind it */
+	skb->protocol = eth_hdr(skb)->h_proto;
+	skb_set_network_header(skb, ETH_HLEN);
+	skb->mac_len = ETH_HLEN;
+}
+
 static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			struct sk_buff **to_free)
 {
@@ -122,7 +146,8 @@ static int csig_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 		  (skb_is_gso(skb) || skb->ip_summed == CHECKSUM_PARTIAL);
 	if (!csig_look_behind(port, skb, offload))
 		offload = false;
-	if (csig_scratch_take(skb, &time_in_ns, &tag, &has_tag))
+	if (!csig_returns(port, skb) &&
+	    csig_scratch_take(skb, &time_in_ns, &tag, &has_tag))
 		now_ns = time_in_ns;
 	/*
 	 * Nothing reads the NAPI id between here and the driver, while cb is the
@@ -170,6 +195,8 @@ static struct sk_buff *csig_dequeue(struct Qdisc *sch)
 		WRITE_ONCE(port->pd_max_ns, hop.pd_ns);
 
 	csig_egress(port, skb, &hop);
+	if (csig_returns(port, skb))
+		csig_return(skb);
 	/* As it leaves, without the tag that was stripped. */
 	u64_stats_update_begin(&q->queue.syncp);
 	u64_stats_add(&q->queue.bits,
