@@ -283,6 +283,30 @@ partly_gone() {
 	assert_eq "ports" "[]" "$(ctl sw -j port show)"
 }
 
+# Nothing is changed where a filter of somebody else is in the place of ours.
+priority_taken() {
+	local hook before n
+
+	mkns sw
+	n=$(ns sw)
+	ip -n "$n" link add name ifb7 type ifb
+	ip -n "$n" link set dev ifb7 up
+	tc -n "$n" qdisc add dev ifb7 root handle 7: csig
+	for hook in ingress egress; do
+		tc -n "$n" qdisc add dev ifb7 clsact
+		tc -n "$n" filter add dev ifb7 $hook pref 50454 protocol ip flower \
+			action pass
+		before=$(look sw ifb7; ctl sw -j port show | jq 'map(del(.stats))')
+		assert_refused 2 "ifb7: another filter .*tc filter del dev ifb7 $hook" \
+			port_add sw ifb7 egress strip qdisc keep
+		assert_eq "after the refusal" "$before" \
+			"$(look sw ifb7; ctl sw -j port show | jq 'map(del(.stats))')"
+		tc -n "$n" qdisc del dev ifb7 clsact
+		# without a csig qdisc of its own the egress filter is needed
+		tc -n "$n" qdisc del dev ifb7 root 2>/dev/null || true
+	done
+}
+
 not_ethernet() {
 	local dev before
 
@@ -321,7 +345,7 @@ under_traffic() {
 	nsx h1 ping -q -c 3 -i 0.05 192.0.2.2
 }
 
-ktap_plan 11
+ktap_plan 12
 run_test noqueue "devices without a queue"
 run_test default_qdisc "a default qdisc becomes the child and comes back"
 run_test multi_queue "one csig for each transmit queue"
@@ -331,5 +355,6 @@ run_test filters_go_on "filters behind ours still see packets"
 run_test twice "add twice is refused, one tag on the wire"
 run_test failure_undoes "a failure undoes everything"
 run_test partly_gone "del cleans up what is left"
+run_test priority_taken "a filter with our priority is in the way"
 run_test not_ethernet "devices that are not Ethernet are refused"
 run_test under_traffic "add and del under traffic"

@@ -50,6 +50,8 @@ struct link {
  * @others_ingress: filters of others at ingress
  * @others_before: those of them that see packets before ours
  * @others_egress: filters of others at egress
+ * @taken_ingress: one of them has our priority
+ * @taken_egress: one of them has our priority
  */
 struct placement {
 	char root_kind[16];
@@ -64,6 +66,8 @@ struct placement {
 	unsigned int others_ingress;
 	unsigned int others_before;
 	unsigned int others_egress;
+	bool taken_ingress;
+	bool taken_egress;
 };
 
 /* link.c */

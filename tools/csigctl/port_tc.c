@@ -106,7 +106,8 @@ static int look_queues(const struct link *l, struct placement *p)
 }
 
 static int look_filters(const struct link *l, uint32_t parent, uint32_t *ours,
-			unsigned int *others, unsigned int *before)
+			unsigned int *others, unsigned int *before,
+			bool *taken)
 {
 	struct nlattr *tb[TCA_MAX + 1];
 	struct answer answer;
@@ -116,6 +117,7 @@ static int look_filters(const struct link *l, uint32_t parent, uint32_t *ours,
 	*ours = 0;
 	*others = 0;
 	*before = 0;
+	*taken = false;
 	err = rtnl_talk(request(l, RTM_GETTFILTER, NLM_F_DUMP, parent, 0, 0),
 			&answer);
 	if (err)
@@ -131,13 +133,16 @@ static int look_filters(const struct link *l, uint32_t parent, uint32_t *ours,
 		if (prio == PORT_FILTER_PRIO && !chain &&
 		    !strcmp(attr_str(tb[TCA_KIND], ""), "matchall")) {
 			if (t->tcm_handle == PORT_FILTER_HANDLE ||
-			    t->tcm_handle == PORT_FILTER_OWN_CLSACT)
+			    t->tcm_handle == PORT_FILTER_OWN_CLSACT) {
 				*ours = t->tcm_handle;
-			else if (t->tcm_handle)
+			} else if (t->tcm_handle) {
 				++*others;
+				*taken = true;
+			}
 		} else if (!t->tcm_handle) {	/* once for each priority */
 			++*others;
 			*before += !chain && prio < PORT_FILTER_PRIO;
+			*taken |= !chain && prio == PORT_FILTER_PRIO;
 		}
 	}
 	answer_free(&answer);
@@ -153,10 +158,12 @@ static int look_clsact(const struct link *l, struct placement *p)
 	err = qdisc_get(l, TC_H_CLSACT, p->clsact, sizeof(p->clsact), &major);
 	if (!err && p->clsact[0])
 		err = look_filters(l, PARENT_INGRESS, &p->ingress_filter,
-				   &p->others_ingress, &p->others_before);
+				   &p->others_ingress, &p->others_before,
+				   &p->taken_ingress);
 	if (!err && !strcmp(p->clsact, "clsact"))
 		err = look_filters(l, PARENT_EGRESS, &p->egress_filter,
-				   &p->others_egress, &none);
+				   &p->others_egress, &none,
+				   &p->taken_egress);
 	return err;
 }
 
@@ -165,8 +172,10 @@ bool tc_updates_before_queue(const struct link *l)
 {
 	unsigned int others, before;
 	uint32_t ours;
+	bool taken;
 
-	return !look_filters(l, PARENT_EGRESS, &ours, &others, &before) && ours;
+	return !look_filters(l, PARENT_EGRESS, &ours, &others, &before,
+			     &taken) && ours;
 }
 
 int tc_look(const struct link *l, struct placement *p)
@@ -188,8 +197,22 @@ int tc_look(const struct link *l, struct placement *p)
 	return err ? nl_refused(err, l->name) : ST_OK;
 }
 
+static int check_priority(const struct link *l, bool taken, const char *hook)
+{
+	if (!taken)
+		return ST_OK;
+	return fail("%s: another filter has the priority of csigctl's; look: tc filter show dev %s %s; move it: tc filter del dev %s %s pref %u",
+		    l->name, l->name, hook, l->name, hook, PORT_FILTER_PRIO);
+}
+
 int tc_check(const struct link *l, const struct placement *p, bool keep)
 {
+	int status = check_priority(l, p->taken_ingress, "ingress");
+
+	if (!status && keep && !p->csigs)
+		status = check_priority(l, p->taken_egress, "egress");
+	if (status)
+		return status;
 	if (keep && !strcmp(p->clsact, "ingress"))
 		return fail("%s: it has an ingress qdisc, \"qdisc keep\" needs clsact in its place: tc qdisc del dev %s ingress; tc qdisc add dev %s clsact",
 			    l->name, l->name, l->name);
