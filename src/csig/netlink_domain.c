@@ -41,7 +41,7 @@ static int csig_parse_signal(const struct nlattr *nest, struct csig_profile *p,
 {
 	struct nlattr *tb[CSIG_A_SIGNAL_MAX + 1];
 	struct csig_signal *s;
-	int err;
+	int err, i;
 
 	err = nla_parse_nested(tb, CSIG_A_SIGNAL_MAX, nest,
 			       csig_signal_nl_policy, extack);
@@ -52,6 +52,11 @@ static int csig_parse_signal(const struct nlattr *nest, struct csig_profile *p,
 				   "signal needs t");
 	s = &p->signals[nla_get_u8(tb[CSIG_A_SIGNAL_T])];
 	if (tb[CSIG_A_SIGNAL_REMOVE]) {
+		for (i = 1; i <= CSIG_A_SIGNAL_MAX; i++)
+			if (tb[i] && i != CSIG_A_SIGNAL_T &&
+			    i != CSIG_A_SIGNAL_REMOVE)
+				return csig_refuse(extack, tb[i], -EINVAL,
+						   "a signal that is removed has nothing else");
 		if (!s->defined)
 			return csig_refuse(extack, tb[CSIG_A_SIGNAL_T], -ENOENT,
 					   "the domain has no such signal");
