@@ -81,7 +81,7 @@ after_a_pause() {
 		"dre interval 10ms alpha 0.1"; do
 		# shellcheck disable=SC2086
 		port_set a eth0 estimator $est
-		pace_start "from=$(ns a),to=$(ns b),addr=10.0.0.2,rate=40M,size=1400"
+		pace_start "from=$(ns a),to=$(ns b),addr=10.0.0.2,rate=40M,size=1400,gso=8"
 		# looked at under traffic: csigctl may take longer to start than a window
 		wait_for 5 loaded || fail "$est: no load is seen"
 		pace_stop
@@ -106,7 +106,7 @@ capacity_changes() {
 	expect_s 1
 	assert_near "abwc" 1000000 1 "$(port_get a eth0 abwc_ppm)"
 	# below the load: nothing is left, never less than nothing
-	pace_start "from=$(ns a),to=$(ns b),addr=10.0.0.2,rate=24M,size=1400"
+	pace_start "from=$(ns a),to=$(ns b),addr=10.0.0.2,rate=24M,size=1400,gso=8"
 	wait_for 5 nothing_left || fail "abw $(port_get a eth0 abw_bps) under overload"
 	assert_eq "abwc under overload" 0 "$(port_get a eth0 abwc_ppm)"
 	pace_stop

@@ -198,6 +198,33 @@ big_tcp() {
 	transfer "BIG TCP, IPv4" 10.1.0.2 1000000 10000000
 }
 
+# The kernel puts the VLAN tag into the octets, then segments.
+vlan_without_insertion() {
+	local n limit
+
+	mkns c d
+	mkveth c eth0 01 d eth0 02 mtu 1520
+	for n in c d; do
+		nsx $n ethtool -K eth0 tx-vlan-hw-insert off tso off >/dev/null
+		ip -n "$(ns $n)" link add link eth0 name vlan10 mtu 1500 type vlan id 10
+		ip -n "$(ns $n)" link set dev vlan10 up
+	done
+	addr c vlan10 10.2.0.1/24
+	addr d vlan10 10.2.0.2/24
+	port_add c eth0
+	port_add d eth0 ingress strip
+	for n in compact expanded; do
+		push_all c eth0 format $n signal abwc
+		bulk "from=$(ns c),to=$(ns d),addr=10.2.0.2,size=65536,bytes=$octets"
+		assert_eq "$n: intact" true "$(bulk_get intact)"
+		limit=$(($(port_stat d eth0 stripped) / 4))
+		assert_ge "$n: tags that arrived" 250 $limit
+		assert_le "$n: retransmissions" $limit "$(bulk_get retransmissions)"
+		flow gso c d 10.2.0.2 --count 200 --size 1000
+		tc -n "$(ns c)" filter del dev eth0 egress
+	done
+}
+
 # UDP super-packets: each datagram is tagged.
 udp_gso() {
 	local before after
@@ -214,7 +241,7 @@ udp_gso() {
 	assert_ge "datagrams with a tag" $((before + 200)) "$after"
 }
 
-ktap_plan 9
+ktap_plan 10
 path
 run_test default_offload "all offloads, IPv4 and IPv6, both formats"
 run_test no_tso "TSO off: the kernel segments"
@@ -225,3 +252,4 @@ run_test with_gro "GRO on the way"
 run_test odd_sizes "writes of one octet more than a segment, and others"
 run_test big_tcp "BIG TCP"
 run_test udp_gso "UDP super-packets"
+run_test vlan_without_insertion "VLAN device over one that inserts no tags"
