@@ -57,8 +57,7 @@ static bool csig_look_behind(const struct csig_port *port, struct sk_buff *skb,
 
 	if (skb->protocol != htons(tpid[CSIG_FORMAT_COMPACT]) &&
 	    skb->protocol != htons(tpid[CSIG_FORMAT_EXPANDED]) &&
-	    !eth_type_vlan(skb->protocol) && !ask &&
-	    !(skb_vlan_tag_present(skb) && skb_is_gso(skb)))
+	    !eth_type_vlan(skb->protocol) && !ask)
 		return false;
 	if (csig_skb_walk(skb, tpid, &w) != CSIG_WALK_TAG)
 		return false;

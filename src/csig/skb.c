@@ -76,43 +76,13 @@ static int csig_skb_writable(struct sk_buff *skb, unsigned int len)
 	return skb_ensure_writable(skb, len);
 }
 
-/* A new head moves csum_start of CHECKSUM_PARTIAL only.  A UDP super-packet for a
- * device without checksum offload is CHECKSUM_NONE with one that segmentation compares.
- */
-static void csig_skb_head_moved(struct sk_buff *skb, int by)
-{
-	if (skb_is_gso(skb) && skb->ip_summed == CHECKSUM_NONE)
-		skb->csum_start += by;
-}
-
-/*
- * A VLAN tag in the metadata that the device does not insert is put into the octets
- * before software segmentation, which then takes the type behind it, our TPID, for the
- * network protocol, and the packet is lost.  So put it there first.
- */
-static bool csig_skb_vlan_inside(struct sk_buff *skb)
-{
-	int headroom = skb_headroom(skb) - VLAN_HLEN;
-
-	if (!skb_vlan_tag_present(skb) || !skb_is_gso(skb) ||
-	    vlan_hw_offload_capable(netif_skb_features(skb), skb->vlan_proto) ||
-	    skb_shared(skb))
-		return false;
-	if (__vlan_insert_tag(skb, skb->vlan_proto, skb_vlan_tag_get(skb)))
-		return false;
-	csig_skb_head_moved(skb, skb_headroom(skb) - headroom);
-	__vlan_hwaccel_clear_tag(skb);
-	return true;
-}
-
 /**
  * csig_skb_normalise() - let the stack see through the tag
  * @skb: packet at egress
  * @w: result of csig_skb_walk() with the tag in the frame
  *
  * The protocol and the network header become those of the packet behind the tag:
- * flow dissection and software GSO start from them.  Offsets of @w are of no use
- * afterwards: a VLAN tag may have come from the metadata into the octets.
+ * flow dissection and software GSO start from them.
  */
 void csig_skb_normalise(struct sk_buff *skb, const struct csig_walk *w)
 {
@@ -120,8 +90,6 @@ void csig_skb_normalise(struct sk_buff *skb, const struct csig_walk *w)
 
 	if (w->inner < CSIG_ETH_802_3_MIN)
 		return;
-	if (csig_skb_vlan_inside(skb))
-		hlen += VLAN_HLEN;
 	skb->protocol = htons(w->inner);
 	skb_set_network_header(skb, hlen);
 	skb->mac_len = hlen;
@@ -272,7 +240,13 @@ int csig_skb_insert(struct sk_buff *skb, const struct csig_walk *w,
 	if (unlikely(!pskb_may_pull(skb, w->offset + 2)) ||
 	    unlikely(skb_cow_head(skb, len)))
 		return -ENOMEM;
-	csig_skb_head_moved(skb, skb_headroom(skb) - headroom);
+	/*
+	 * A UDP super-packet for a device without checksum offload is
+	 * CHECKSUM_NONE with a csum_start that segmentation compares; a new
+	 * head moves only that of CHECKSUM_PARTIAL.
+	 */
+	if (skb_is_gso(skb) && skb->ip_summed == CHECKSUM_NONE)
+		skb->csum_start += skb_headroom(skb) - headroom;
 
 	__skb_push(skb, len);
 	memmove(skb->data, skb->data + len, w->offset);
