@@ -59,13 +59,17 @@ def print_ports(hops, looks):
     print("%-5s%-12s%10s%9s %8s%9s %8s%9s %8s" % (
         ("", "", "Mbit/s") + ("Mbit/s",) * 2 + ("%",) * 2 + ("ms",) * 2))
     for n, hop in enumerate(hops):
-        def median(key):
+        def typical(key):
             return statistics.median(look[n][key] for look in looks)
 
-        row = "%-5d%-12s%10g" % (n + 1, hop["port"], median("capacity_bps") / 1e6)
-        for t, key, unit in ((0, "abw_bps", 1e6), (1, "abwc_ppm", 1e4),
-                             (2, "pd_last_ns", 1e6)):
-            v = median(key)
+        def smallest(key):  # a machine without its CPU only adds to a delay
+            return min(look[n][key] for look in looks)
+
+        row = "%-5d%-12s%10g" % (n + 1, hop["port"], typical("capacity_bps") / 1e6)
+        for t, of, key, unit in ((0, typical, "abw_bps", 1e6),
+                                 (1, typical, "abwc_ppm", 1e4),
+                                 (2, smallest, "pd_last_ns", 1e6)):
+            v = of(key)
             row += "%9.2f %8g" % (v / unit, hop[t] / unit)
             check(abs(v - hop[t]) <= 0.1 * hop[t],
                   "%s measured %s, the figure says %s" % (
