@@ -171,19 +171,15 @@ class Flow:
         return r
 
 
-class Stop(Exception):
-    pass
-
-
-def stop(*_):
-    raise Stop
-
-
 def pace(flows, seconds, ready):
     for f in flows:
         f.open()
     tcp = {f.sink: f for f in flows if f.kind == "tcp"}
-    signal.signal(signal.SIGTERM, stop)
+    # SIGTERM ends the waiting, and nothing that is half done: what was sent is summed.
+    stop, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    signal.set_wakeup_fd(wake)
     start = time.monotonic()
     # flows start at different moments, not all in one burst
     todo = [(start + f.gap * i / len(flows), i) for i, f in enumerate(flows)]
@@ -193,30 +189,27 @@ def pace(flows, seconds, ready):
         with open(ready, "w"):
             pass
     now = looked = start
-    try:
-        while todo and now < end:
-            due, i = todo[0]
-            f = flows[i]
-            now = time.monotonic()
-            # a flow that is late does not keep the far ends of others from reading
-            if due > now or tcp and now - looked > 0.05:
-                wait = max(0, min(due, end) - now)
-                looked = now
-                if tcp:
-                    for s in select.select(list(tcp), [], [], wait)[0]:
-                        tcp[s].receive()
-                else:
-                    time.sleep(wait)
-                continue
-            f.late = max(f.late, now - due)
-            f.send()
-            if f.count and f.sends >= f.count:
-                heapq.heappop(todo)
-            else:
-                heapq.heapreplace(todo, (due + f.gap, i))
-    except Stop:
-        pass
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while todo and now < end:
+        due, i = todo[0]
+        f = flows[i]
+        now = time.monotonic()
+        # a flow that is late does not keep the far ends of others from reading
+        if due > now or now - looked > 0.05:
+            wait = max(0, min(due, end) - now)
+            looked = now
+            got = select.select([stop, *tcp], [], [], wait)[0]
+            if stop in got:
+                break
+            for s in got:
+                tcp[s].receive()
+            continue
+        f.late = max(f.late, now - due)
+        f.send()
+        if f.count and f.sends >= f.count:
+            heapq.heappop(todo)
+        else:
+            heapq.heapreplace(todo, (due + f.gap, i))
+    signal.set_wakeup_fd(-1)
     took = time.monotonic() - start
     for f in flows:
         f.finish()
