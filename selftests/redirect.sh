@@ -78,9 +78,7 @@ egress_to_ingress() { # FORMAT
 	ip -n "$(ns h1)" link set dev in0 up
 	mkveth h1 out0 12 h2 v1 02
 	mkbridge h1 br0 "" in0 out0
-	push_all h1 v0 format "$1" signal abw
-	tc -n "$(ns h1)" filter add dev v0 egress pref 50000 matchall \
-		action mirred ingress redirect dev in0
+	push_all h1 v0 format "$1" signal abw action mirred ingress redirect dev in0
 	tc -n "$(ns h1)" qdisc add dev in0 clsact
 	tc -n "$(ns h1)" filter add dev in0 ingress pref 1 protocol all matchall \
 		action csig pop
