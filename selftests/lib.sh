@@ -33,6 +33,7 @@ _ktap_skipped=0
 _csig_ns=()
 _csig_loaded=0
 _csig_tmp=
+_csig_at_leave=
 _csig_py=
 _csig_py_requests=
 
@@ -75,7 +76,8 @@ skip_all() { # REASON
 	exit $KSFT_SKIP
 }
 
-# In a test function only: what puts back what the namespaces do not take with them.
+# What puts back what the namespaces do not take with them, at the end of the test
+# function or of the script.
 at_leave() { # FUNCTION
 	_csig_at_leave=$1
 }
@@ -195,6 +197,7 @@ _lib_exit() {
 
 	trap - EXIT INT TERM HUP
 	set +e
+	[ -z "$_csig_at_leave" ] || $_csig_at_leave
 	_lib_kill_jobs
 	[ -z "$_csig_py" ] || kill "$_csig_py"
 	_lib_del_ns
