@@ -4,9 +4,10 @@
 
 . "$(dirname "$0")/common.sh"
 
+# It fails when one of them was never installed.
 # shellcheck disable=SC2046
 present=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' \
-	$(packages host) 2>/dev/null | sed -n 's/ installed$//p' | sort -u)
+	$(packages host) 2>/dev/null | sed -n 's/ installed$//p' | sort -u) || true
 mapfile -t missing < <(packages host | sort | comm -23 - <(echo "$present"))
 [ ${#missing[@]} -gt 0 ] || exit 0
 
