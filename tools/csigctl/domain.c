@@ -17,7 +17,7 @@ static const char help[] =
 	"       csigctl domain preset PRESET\n"
 	"       csigctl domain export\n"
 	"       csigctl domain import { FILE | - }\n"
-	"where  PRESET := { default | appendix-a } [ scale-rate N/M ] [ scale-time N ]\n"
+	"where  PRESET := { default | appendix-a } [ scale-rate N[/M] ] [ scale-time N ]\n"
 	"       X := EtherType, 0x0600 to 0xffff\n";
 
 static int domain_show(struct args *a)

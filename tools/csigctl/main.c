@@ -23,7 +23,7 @@
 struct options opt;
 
 static const char help[] =
-	"Usage: csigctl [OPTIONS] OBJECT COMMAND\n"
+	"Usage: csigctl [OPTIONS] OBJECT [COMMAND]\n"
 	"       csigctl [OPTIONS] -b FILE\n"
 	"where  OBJECT := { domain | signal | lm | port | capture | monitor | doctor }\n"
 	"       OPTIONS := { -j[son] | -p[retty] | -n[etns] NETNS | -V[ersion] |\n"
