@@ -16,8 +16,8 @@ TOOLS	:= $(patsubst %/Makefile,%,$(wildcard tools/lib/Makefile) \
 override export RUN := $(value RUN)
 export KERNEL SHARE TIMEOUT TESTS JOBS V VECTORS
 
-.PHONY: all help modules modules_install tools install dkms-install demo check \
-	shell vm unit fuzz check-style regen clean distclean
+.PHONY: all help headers modules modules_install tools install dkms-install demo \
+	check shell vm unit fuzz check-style regen clean distclean
 
 all: modules tools
 
@@ -32,15 +32,22 @@ help:
 #:   tools            csigctl and the plugins for tc
 #:   install          both, with manual pages (DESTDIR= PREFIX= INSTALL_MOD_PATH=)
 #:   dkms-install     the module through DKMS: rebuilt for every new kernel
-modules:
+modules: headers
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
-modules_install:
+modules_install: headers
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(INSTALL_MOD_PATH) \
 		modules_install
 ifeq ($(INSTALL_MOD_PATH),)
 	depmod -a $$(cat $(KDIR)/include/config/kernel.release)
 endif
+
+headers:
+	@[ -d $(KDIR) ] || { \
+		echo "No kernel headers in $(KDIR): install linux-headers-$$(uname -r)"; \
+		echo "or say where others are: KDIR=DIR. \"make tools\" needs none."; \
+		exit 1; \
+	} >&2
 
 tools:
 	+@set -e; for dir in $(TOOLS); do $(MAKE) -C $$dir all; done
@@ -51,6 +58,8 @@ install: modules_install
 	done
 
 dkms-install:
+	@command -v dkms >/dev/null || \
+		{ echo "dkms is missing: apt install dkms" >&2; exit 1; }
 	mkdir -p /usr/src/csig-$(VERSION)
 	cp -r Kbuild Makefile LICENSE dkms.conf include src \
 		/usr/src/csig-$(VERSION)
