@@ -139,7 +139,9 @@ static pcap_t *open_file(const char *path)
 	pcap = pcap_open_offline_with_tstamp_precision(path,
 						       PCAP_TSTAMP_PRECISION_NANO,
 						       err);
-	if (!pcap)
+	if (!pcap && !strncmp(err, path, strlen(path)))
+		fail("%s", err);	/* libpcap names the file, or does not */
+	else if (!pcap)
 		fail("%s: %s", path, err);
 	return pcap;
 }
@@ -148,6 +150,7 @@ static pcap_t *open_dev(const struct request *r)
 {
 	char err[PCAP_ERRBUF_SIZE] = "";
 	pcap_t *pcap = pcap_create(r->dev, err);
+	const char *what, *why;
 	int status;
 
 	if (!pcap) {
@@ -161,8 +164,11 @@ static pcap_t *open_dev(const struct request *r)
 	pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
 	status = pcap_activate(pcap);
 	if (status < 0) {
-		fail("%s: %s%s%s", r->dev, pcap_statustostr(status),
-		     *pcap_geterr(pcap) ? ": " : "", pcap_geterr(pcap));
+		what = pcap_statustostr(status);
+		why = pcap_geterr(pcap);
+		if (!strcmp(what, why))
+			why = "";
+		fail("%s: %s%s%s", r->dev, what, *why ? ": " : "", why);
 		pcap_close(pcap);
 		return NULL;
 	}
