@@ -212,11 +212,11 @@ class Port:
             left = max(0, deadline - time.monotonic())
             if not select.select([self.s], [], [], left)[0]:
                 return None
-            frame, anc, _, addr = self.s.recvmsg(1 << 17, 256)
+            frame, ancillary, _, addr = self.s.recvmsg(1 << 17, 256)
             # nor what IPv6 says of itself when a device comes up
             if addr[2] == socket.PACKET_OUTGOING or frame[:2] == b"\x33\x33":
                 continue
-            for level, kind, data in anc:
+            for level, kind, data in ancillary:
                 if (level, kind) != (SOL_PACKET, PACKET_AUXDATA):
                     continue
                 status, _, _, _, _, tci, tpid = struct.unpack("IIIHHHH", data[:20])

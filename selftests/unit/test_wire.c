@@ -34,7 +34,7 @@ static void wire_compact(void)
 static void wire_expanded(void)
 {
 	struct csig_tag tag, again;
-	__u8 in[6], out[6];
+	__u8 in[6] = { 0 }, out[6];
 	unsigned int i, j;
 
 	for (i = 0; i < 500000; i++) {
