@@ -199,8 +199,8 @@ _lib_exit() {
 	set +e
 	[ -z "$_csig_at_leave" ] || $_csig_at_leave
 	_lib_kill_jobs
-	[ -z "$_csig_py" ] || kill "$_csig_py"
 	_lib_del_ns
+	[ -z "$_csig_py" ] || kill "$_csig_py"
 	if [ $_csig_loaded = 1 ]; then
 		_lib_unload || why="the module can't be unloaded"
 		dmesg_check >"$_csig_tmp/dmesg" || why="$why$(echo; cat "$_csig_tmp/dmesg")"
@@ -309,8 +309,13 @@ _lib_py_start() {
 # A program of this folder in the interpreter that is there already. A line break in
 # an argument is not possible.
 py() { # PROGRAM ARGUMENT...
-	local reply=$_csig_tmp/py.$BASHPID status in out
+	local reply=$_csig_tmp/py.$BASHPID status in out program=$1
 
+	if [ -z "$_csig_py" ]; then	# outside of tests
+		shift
+		python3 -B "$CSIG_LIB_DIR/$program.py" "$@"
+		return
+	fi
 	[ -p "$reply" ] || mkfifo "$reply"
 	exec {in}<>"$reply" {out}>&1
 	printf -v status $'\37%s' "$BASHPID" "$out" "$reply" "$@"
@@ -337,43 +342,22 @@ nsx() { # NAME COMMAND...
 	ip netns exec "$n-$$" "$@"
 }
 
-# Quiet ones: no IPv6 unless "ipv6" is said, so that nothing but the test sends.
+# Quiet ones; see netns.py.
 mkns() { # NAME... [ipv6]
-	local n v6=1
+	local n option= names=()
 
-	[ "${!#}" != ipv6 ] || v6=0
 	for n in "$@"; do
-		[ "$n" != ipv6 ] || continue
-		ip netns add "$n-$$"
-		_csig_ns+=("$n-$$")
-		ip netns exec "$n-$$" sh -es "$v6" <<-'EOF'
-			for i in default all; do
-				c=/proc/sys/net/ipv6/conf/$i
-				[ ! -d $c ] || {
-					echo "$1" >$c/disable_ipv6
-					echo 0 >$c/accept_dad
-					echo 0 >$c/router_solicitations
-				}
-				echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter
-			done
-			# a bridge must not look into IP
-			for c in /proc/sys/net/bridge/bridge-nf-call-*; do
-				[ ! -e "$c" ] || echo 0 >"$c"
-			done
-		EOF
-		ip -n "$n-$$" link set dev lo up
+		case $n in
+		ipv6) option=--ipv6 ;;
+		*) names+=("$n-$$") ;;
+		esac
 	done
+	_csig_ns+=("${names[@]}")
+	py netns add ${option:+"$option"} "${names[@]}"
 }
 
 _lib_del_ns() {
-	local n pids
-
-	for n in "${_csig_ns[@]}"; do
-		pids=$(ip netns pids "$n" 2>/dev/null)
-		# shellcheck disable=SC2086
-		[ -z "$pids" ] || kill $pids 2>/dev/null
-		ip netns del "$n" 2>/dev/null
-	done
+	[ ${#_csig_ns[@]} = 0 ] || py netns del "${_csig_ns[@]}"
 	_csig_ns=()
 }
 
