@@ -536,7 +536,7 @@ repeat() { # UNTIL-FILE COMMAND...: count rounds into FILE.n
 }
 
 dumps_against_changes() {
-	local i stop=$_csig_tmp/stop
+	local i pid stop=$_csig_tmp/stop
 
 	pair numtxqueues 2 numrxqueues 2
 	flood
@@ -545,6 +545,7 @@ dumps_against_changes() {
 	htc filter add dev v0 egress matchall action csig push signal pd
 	rm -f "$stop"
 	repeat "$stop" htc -s -j qdisc show dev v0 &
+	pid=$!
 	for i in $(seq 10); do
 		htc -batch - <<-EOF
 		qdisc change dev v0 root csig capacity $((i + 1))mbit
@@ -556,7 +557,7 @@ dumps_against_changes() {
 			--argjson i "$i" >/dev/null || fail "round $i: $(show -s)"
 	done
 	: >"$stop"
-	wait_for 30 test -s "$stop.n"
+	wait "$pid"
 	assert_ge "dumps meanwhile" 5 "$(cat "$stop.n")"
 	still_flows "changes and dumps"
 }
