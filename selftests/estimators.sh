@@ -27,7 +27,7 @@ flows() { # RATE SIZE
 	local i
 
 	for i in 0 1 2; do
-		echo "from=$(ns a),to=$(ns b),addr=10.0.$i.2,rate=$1,size=$2"
+		echo "from=$(ns a),to=$(ns b),addr=10.0.$i.2,rate=$1,size=$2,gso=16"
 	done
 }
 
