@@ -11,9 +11,9 @@ queues=4
 
 pair() {
 	mkns a b
-	ip link add name eth0 address 02:00:00:00:00:01 netns "$(ns a)" \
+	ip link add name eth0 address 02:00:00:00:00:01 netns "$(ns a)" mtu 9000 \
 		numtxqueues $queues numrxqueues $queues type veth \
-		peer name eth0 address 02:00:00:00:00:02 netns "$(ns b)" \
+		peer name eth0 address 02:00:00:00:00:02 netns "$(ns b)" mtu 9000 \
 		numtxqueues $queues numrxqueues $queues
 	ip -n "$(ns a)" link set dev eth0 up
 	ip -n "$(ns b)" link set dev eth0 up
@@ -38,13 +38,13 @@ sent_by_queue() {
 
 # 32 flows: the hash of their ports spreads them over the queues.
 sum_of_queues() {
-	local rate=16000000 used
+	local rate=8000000 used
 
 	pair
 	under_mq capacity 100mbit estimator raw interval 1s
 	assert_eq "qdiscs of the port" $queues "$(port_get a eth0 qdiscs)"
 	assert_eq "ports" 1 "$(ctl a -j port show | jq length)"
-	pace_start "from=$(ns a),to=$(ns b),addr=10.0.0.2,ports=32,size=1000,rate=$rate"
+	pace_start "from=$(ns a),to=$(ns b),addr=10.0.0.2,ports=32,size=8900,rate=$rate"
 	sleep 1.5	# the first whole window
 	assert_near "load of all queues" $rate 5 "$(looks a eth0 util_bps 3 1)"
 	pace_stop
