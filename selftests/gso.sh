@@ -75,22 +75,17 @@ defaults() {
 	offload tx on sg on tso on gso on gro off tx-udp-segmentation on
 }
 
-csum_errors() {
-	nsx b cat /proc/net/snmp |
-		awk '$1 == "Tcp:" && ++n == 2 { print $16 }'
-}
-
 transfer() { # WHAT ADDRESS [WRITE SIZE [OCTETS]]
 	local before now errors limit
 
 	read -r -a before < <(arrived)
-	errors=$(csum_errors)
+	errors=$(csum_errors b)
 	bulk "from=$(ns a),to=$(ns b),addr=$2,size=${3:-65536},bytes=${4:-$octets}"
 	assert_eq "$1: intact" true "$(bulk_get intact)"
 	read -r -a now < <(arrived)
 	assert_eq "$1: segments without a tag" "${before[1]}" "${now[1]}"
 	[ "${now[0]}" -gt "${before[0]}" ] || fail "$1: no tagged segment"
-	assert_eq "$1: checksum errors" "$errors" "$(csum_errors)"
+	assert_eq "$1: checksum errors" "$errors" "$(csum_errors b)"
 	# Many are spurious where the machine stalls; without super-packets nearly every
 	# segment would be one.
 	limit=$(((now[0] - before[0]) / 4))

@@ -50,6 +50,12 @@ port_raw() { # NS DEV JQ-PATH
 	py genl port-get "$(ns "$1")/$2" | jq -r "$3"
 }
 
+# TCP segments that arrived with a wrong checksum
+csum_errors() { # NS
+	nsx "$1" cat /proc/net/snmp |
+		awk '$1 == "Tcp:" && ++n == 2 { print $16 }'
+}
+
 wire_bits() { # NS DEV
 	port_stat "$1" "$2" bits
 }
