@@ -43,7 +43,7 @@ static void check_tc(const char *dev, const struct link *l,
 		     const struct placement *p, unsigned int qdiscs,
 		     unsigned int ingress)
 {
-	if (!qdiscs && p->egress_filter)
+	if (!qdiscs && p->egress.ours)
 		doctor_say(WARN, "operational", dev,
 			   "tags are updated before the queue (qdisc keep): delays are not measured");
 	else if (!qdiscs)
@@ -55,14 +55,14 @@ static void check_tc(const char *dev, const struct link *l,
 		doctor_say(WARN, "operational", dev,
 			   "%u of %u transmit queues are measured; try: csigctl port del dev %s, then add it again",
 			   p->csigs, l->txqs_real, dev);
-	if (!p->ingress_filter)
+	if (!p->ingress.ours)
 		doctor_say(WARN, "ingress", dev,
 			   "csigctl's ingress filter is not there: \"ingress %s\" only works with another csig action at ingress",
 			   WORD(ingress_words, ingress));
-	else if (p->others_before)
+	else if (p->ingress.before)
 		doctor_say(WARN, "ingress", dev,
 			   "%u other filters see packets first; one that accepts a packet hides it from csig",
-			   p->others_before);
+			   p->ingress.before);
 }
 
 static void check_mtu(const char *dev, const struct link *l, uint64_t skipped)

@@ -37,6 +37,20 @@ struct link {
 };
 
 /**
+ * struct filters - what is at one hook of a device
+ * @ours: handle of our filter, 0 without
+ * @others: number of others' filters
+ * @before: those of them that see packets before ours
+ * @taken: one of them has our priority
+ */
+struct filters {
+	uint32_t ours;
+	unsigned int others;
+	unsigned int before;
+	bool taken;
+};
+
+/**
  * struct placement - what tc has on a device
  * @root_kind: of the root qdisc
  * @root_major: 0 for a default one
@@ -45,13 +59,8 @@ struct link {
  * @csig_major: of one of them
  * @csig_parent: its parent
  * @clsact: "clsact", "ingress" or ""
- * @ingress_filter: handle of our filter at ingress, 0 without
- * @egress_filter: at egress
- * @others_ingress: filters of others at ingress
- * @others_before: those of them that see packets before ours
- * @others_egress: filters of others at egress
- * @taken_ingress: one of them has our priority
- * @taken_egress: one of them has our priority
+ * @ingress: filters of the ingress hook
+ * @egress: of the egress hook
  */
 struct placement {
 	char root_kind[16];
@@ -61,13 +70,8 @@ struct placement {
 	uint32_t csig_major;
 	uint32_t csig_parent;
 	char clsact[16];
-	uint32_t ingress_filter;
-	uint32_t egress_filter;
-	unsigned int others_ingress;
-	unsigned int others_before;
-	unsigned int others_egress;
-	bool taken_ingress;
-	bool taken_egress;
+	struct filters ingress;
+	struct filters egress;
 };
 
 /* link.c */

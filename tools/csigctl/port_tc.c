@@ -105,19 +105,15 @@ static int look_queues(const struct link *l, struct placement *p)
 	return 0;
 }
 
-static int look_filters(const struct link *l, uint32_t parent, uint32_t *ours,
-			unsigned int *others, unsigned int *before,
-			bool *taken)
+static int look_filters(const struct link *l, uint32_t parent,
+			struct filters *f)
 {
 	struct nlattr *tb[TCA_MAX + 1];
 	struct answer answer;
 	size_t i;
 	int err;
 
-	*ours = 0;
-	*others = 0;
-	*before = 0;
-	*taken = false;
+	memset(f, 0, sizeof(*f));
 	err = rtnl_talk(request(l, RTM_GETTFILTER, NLM_F_DUMP, parent, 0, 0),
 			&answer);
 	if (err)
@@ -134,15 +130,15 @@ static int look_filters(const struct link *l, uint32_t parent, uint32_t *ours,
 		    !strcmp(attr_str(tb[TCA_KIND], ""), "matchall")) {
 			if (t->tcm_handle == PORT_FILTER_HANDLE ||
 			    t->tcm_handle == PORT_FILTER_OWN_CLSACT) {
-				*ours = t->tcm_handle;
+				f->ours = t->tcm_handle;
 			} else if (t->tcm_handle) {
-				++*others;
-				*taken = true;
+				f->others++;
+				f->taken = true;
 			}
 		} else if (!t->tcm_handle) {	/* once for each priority */
-			++*others;
-			*before += !chain && prio < PORT_FILTER_PRIO;
-			*taken |= !chain && prio == PORT_FILTER_PRIO;
+			f->others++;
+			f->before += !chain && prio < PORT_FILTER_PRIO;
+			f->taken |= !chain && prio == PORT_FILTER_PRIO;
 		}
 	}
 	answer_free(&answer);
@@ -151,31 +147,23 @@ static int look_filters(const struct link *l, uint32_t parent, uint32_t *ours,
 
 static int look_clsact(const struct link *l, struct placement *p)
 {
-	unsigned int none;
 	uint32_t major;
 	int err;
 
 	err = qdisc_get(l, TC_H_CLSACT, p->clsact, sizeof(p->clsact), &major);
 	if (!err && p->clsact[0])
-		err = look_filters(l, PARENT_INGRESS, &p->ingress_filter,
-				   &p->others_ingress, &p->others_before,
-				   &p->taken_ingress);
+		err = look_filters(l, PARENT_INGRESS, &p->ingress);
 	if (!err && !strcmp(p->clsact, "clsact"))
-		err = look_filters(l, PARENT_EGRESS, &p->egress_filter,
-				   &p->others_egress, &none,
-				   &p->taken_egress);
+		err = look_filters(l, PARENT_EGRESS, &p->egress);
 	return err;
 }
 
 /* Is our egress filter there? */
 bool tc_updates_before_queue(const struct link *l)
 {
-	unsigned int others, before;
-	uint32_t ours;
-	bool taken;
+	struct filters f;
 
-	return !look_filters(l, PARENT_EGRESS, &ours, &others, &before,
-			     &taken) && ours;
+	return !look_filters(l, PARENT_EGRESS, &f) && f.ours;
 }
 
 int tc_look(const struct link *l, struct placement *p)
@@ -207,10 +195,10 @@ static int check_priority(const struct link *l, bool taken, const char *hook)
 
 int tc_check(const struct link *l, const struct placement *p, bool keep)
 {
-	int status = check_priority(l, p->taken_ingress, "ingress");
+	int status = check_priority(l, p->ingress.taken, "ingress");
 
 	if (!status && keep && !p->csigs)
-		status = check_priority(l, p->taken_egress, "egress");
+		status = check_priority(l, p->egress.taken, "egress");
 	if (status)
 		return status;
 	if (keep && !strcmp(p->clsact, "ingress"))
@@ -369,18 +357,18 @@ int tc_place(const struct link *l, const struct placement *p, bool keep)
 		status = nl_refused(err, l->name);
 		goto undo_qdiscs;
 	}
-	if (!p->ingress_filter)
+	if (!p->ingress.ours)
 		err = filter_add(l, PARENT_INGRESS, handle);
 	if (err) {
 		status = nl_refused(err, l->name);
 		goto undo_clsact;
 	}
-	if (keep && !p->csigs && !p->egress_filter)
+	if (keep && !p->csigs && !p->egress.ours)
 		err = filter_add(l, PARENT_EGRESS, handle);
 	if (!err)
 		return ST_OK;
 	status = nl_refused(err, l->name);
-	if (!p->ingress_filter)
+	if (!p->ingress.ours)
 		filter_del(l, PARENT_INGRESS, handle);
 undo_clsact:
 	if (own_clsact)
@@ -406,17 +394,17 @@ int tc_remove_check(const struct link *l, const struct placement *p)
 int tc_remove(const struct link *l, const struct placement *p,
 	      unsigned int *removed)
 {
-	bool own_clsact = p->ingress_filter == PORT_FILTER_OWN_CLSACT ||
-			  p->egress_filter == PORT_FILTER_OWN_CLSACT;
+	bool own_clsact = p->ingress.ours == PORT_FILTER_OWN_CLSACT ||
+			  p->egress.ours == PORT_FILTER_OWN_CLSACT;
 	struct placement left = { 0 };
 	int err = 0;
 
-	if (p->egress_filter) {
-		err = filter_del(l, PARENT_EGRESS, p->egress_filter);
+	if (p->egress.ours) {
+		err = filter_del(l, PARENT_EGRESS, p->egress.ours);
 		++*removed;
 	}
-	if ((!err || err == -ENOENT) && p->ingress_filter) {
-		err = filter_del(l, PARENT_INGRESS, p->ingress_filter);
+	if ((!err || err == -ENOENT) && p->ingress.ours) {
+		err = filter_del(l, PARENT_INGRESS, p->ingress.ours);
 		++*removed;
 	}
 	if ((!err || err == -ENOENT) && p->root_major == PORT_ROOT_MAJOR &&
@@ -427,7 +415,7 @@ int tc_remove(const struct link *l, const struct placement *p,
 	if ((!err || err == -ENOENT) && own_clsact) {
 		err = look_clsact(l, &left);
 		if (!err && !strcmp(left.clsact, "clsact") &&
-		    !left.others_ingress && !left.others_egress)
+		    !left.ingress.others && !left.egress.others)
 			err = qdisc_del(l, TC_H_CLSACT,
 					TC_H_MAKE(TC_H_CLSACT, 0));
 	}
