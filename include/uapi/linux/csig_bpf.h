@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * What the BPF programs of a host share with the module (kfuncs) and with user space
+ * (maps): layouts only.  CSIG_BPF_VERSION changes with every layout.
+ *
+ * Maps are pinned in CSIG_BPF_PINS/net-COOKIE/, COOKIE being SO_NETNS_COOKIE in
+ * decimal, under the names of CSIG_BPF_MAP_*.
+ */
+#ifndef __LINUX_CSIG_BPF_H
+#define __LINUX_CSIG_BPF_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+#include <linux/csig.h>
+
+#define CSIG_BPF_VERSION	1
+#define CSIG_BPF_PINS		"/sys/fs/bpf/csig"
+#define CSIG_BPF_MAP_FLOWS	"csig_flows"	/* by socket fd: struct csig_flow */
+#define CSIG_BPF_MAP_HOST	"csig_host"	/* [0]: struct csig_host */
+#define CSIG_BPF_MAP_DEVICES	"csig_devices"	/* by ifindex: struct csig_device */
+#define CSIG_BPF_MAP_AVOID	"csig_avoid"	/* by address: __u64, CLOCK_MONOTONIC */
+
+/**
+ * struct csig_bpf_tag - a tag in the hands of a BPF program
+ * @format: enum csig_format
+ * @t: signal type
+ * @r: reserved bits
+ * @aggregate: enum csig_aggregate of the domain; 0xff when it does not define @t
+ * @lm: locator metadata
+ * @pad: 0
+ * @s: coded value
+ */
+struct csig_bpf_tag {
+	__u8 format;
+	__u8 t;
+	__u8 r;
+	__u8 aggregate;
+	__u16 lm;
+	__u16 pad;
+	__u32 s;
+};
+
+#define CSIG_BPF_NO_AGGREGATE	0xff
+
+/*
+ * A received tag in one word, so that readers on other CPUs see all of it or nothing:
+ * bit 63 set when there is one, bit 62 the format, low bits the data fields as they
+ * were on the wire (16 or 48).
+ */
+#define CSIG_BPF_WORD_VALID	(1ULL << 63)
+#define CSIG_BPF_WORD_EXPANDED	(1ULL << 62)
+
+/**
+ * struct csig_flow_value - the last tag of one signal type
+ * @word: CSIG_BPF_WORD_*; 0 never
+ * @time_ns: when, CLOCK_MONOTONIC
+ */
+struct csig_flow_value {
+	__u64 word;
+	__u64 time_ns;
+};
+
+/* csig_flow.state */
+enum csig_flow_state {
+	CSIG_FLOW_OFF,		/* not negotiated, or excluded */
+	CSIG_FLOW_ASKED,	/* our SYN or SYN-ACK carries the option */
+	CSIG_FLOW_ON,		/* negotiated */
+	CSIG_FLOW_UDP,		/* set by an application through libcsig */
+};
+
+/* csig_flow.path */
+enum csig_flow_path {
+	CSIG_PATH_UNKNOWN,	/* nothing came back yet */
+	CSIG_PATH_CAPABLE,
+	CSIG_PATH_STRIPS,	/* only "no signal" comes back: probed now and then */
+	CSIG_PATH_DROPS,	/* tagged data gets lost: no tags any more */
+};
+
+/**
+ * struct csig_flow - what is known of a connection, in socket storage
+ * @version: CSIG_BPF_VERSION
+ * @state: enum csig_flow_state
+ * @path: enum csig_flow_path
+ * @peer_flags: CSIG_OPT_* that both sides agreed on
+ * @format: enum csig_format of the last tag that was asked for
+ * @rotation: index of the next signal
+ * @mss_less: octets that full-size segments must leave free for the tag
+ * @own_cb_flags: sockops callback flags that were set for CSIG only
+ * @signals: signal types that are asked for, bit T; 0: those of the device.
+ *	Applications may write it (libcsig).
+ * @every: 1 in N packets is tagged; 0: as the device says.  Applications may write it.
+ * @received: by T, tags of packets that came in: to be reflected
+ * @reflected: by T, what the peer reflected: the signals of this flow's path
+ * @pending: bit T: @received has what the peer was not told yet
+ * @pending_since_ns: by T
+ * @rx_tagged: packets with a tag
+ * @rx_segs_seen: data segments when a tag, or an ACK that said "no signal", was last seen
+ * @tx_tagged: packets that were tagged (a super-packet is one)
+ * @tx_unanswered: those of them since the last reflection
+ * @tx_skipped: not tagged for the size of the frame
+ * @tx_packets: data packets, for @every
+ * @reflections_in: valid reflections that came
+ * @no_signal_in: "no signal" reflections that came
+ * @malformed_in: options that are none of ours by Length or T
+ * @reflections_out: reflections that left
+ * @no_signal_out: "no signal" that left
+ * @no_room: reflections put off since the header was full
+ * @rto_silent: timeouts since the last reflection
+ * @established_ns: CLOCK_MONOTONIC
+ */
+struct csig_flow {
+	__u32 version;
+	__u8 state;
+	__u8 path;
+	__u8 peer_flags;
+	__u8 format;
+	__u8 rotation;
+	__u8 mss_less;
+	__u16 own_cb_flags;
+	__u16 signals;
+	__u16 every;
+	__u32 pending;
+	__u32 rto_silent;
+	struct csig_flow_value received[CSIG_SIGNALS];
+	struct csig_flow_value reflected[CSIG_SIGNALS];
+	__u64 pending_since_ns[CSIG_SIGNALS];
+	__u64 rx_tagged;
+	__u64 rx_segs_seen;
+	__u64 tx_tagged;
+	__u64 tx_unanswered;
+	__u64 tx_skipped;
+	__u64 tx_packets;
+	__u64 reflections_in;
+	__u64 no_signal_in;
+	__u64 malformed_in;
+	__u64 reflections_out;
+	__u64 no_signal_out;
+	__u64 no_room;
+	__u64 established_ns;
+};
+
+/* csig_host.reflect */
+enum csig_reflect {
+	CSIG_REFLECT_LATEST,	/* the last tag of a signal type */
+	CSIG_REFLECT_SUMMARY,	/* the aggregate since the last reflection */
+};
+
+/* Counters of a host, index of csig_host.count */
+enum csig_host_count {
+	CSIG_HOST_ASKED,	/* SYNs with the option */
+	CSIG_HOST_NEGOTIATED,	/* connections, both directions */
+	CSIG_HOST_REFUSED,	/* connections whose peer did not answer */
+	CSIG_HOST_RETRIED,	/* SYNs that were sent again without the option */
+	CSIG_HOST_COOKIES,	/* SYN cookies: no negotiation */
+	CSIG_HOST_SIGNED,	/* sockets with TCP-MD5 or TCP-AO: left alone */
+	CSIG_HOST_MPTCP,	/* subflows of MPTCP: left alone */
+	CSIG_HOST_EARLIER,	/* connections older than "host enable" */
+	CSIG_HOST_BLACKHOLES,	/* connections whose tagged packets got lost */
+	CSIG_HOST_AVOIDED,	/* connections not tagged for such a destination */
+	CSIG_HOST_NO_ROOM,	/* options that found no room */
+	CSIG_HOST_NO_STORAGE,	/* connections without memory for their state */
+	CSIG_HOST_COUNTS
+};
+
+/**
+ * struct csig_host - settings and counters of a network namespace's host
+ * @version: CSIG_BPF_VERSION
+ * @reflect: enum csig_reflect
+ * @opt_kind: TCP option Kind, 254 by default
+ * @netns_cookie: the namespace; sockets of others in the cgroup are left alone
+ * @cgroup_id: of the cgroup whose sockets take part
+ * @avoid_ns: how long a destination that loses tagged packets is not tagged
+ * @count: enum csig_host_count
+ */
+struct csig_host {
+	__u32 version;
+	__u8 reflect;
+	__u8 opt_kind;
+	__u16 pad;
+	__u64 netns_cookie;
+	__u64 cgroup_id;
+	__u64 avoid_ns;
+	__u64 count[CSIG_HOST_COUNTS];
+};
+
+/**
+ * struct csig_device - what is asked of packets that leave through a device
+ * @signals: bit T
+ * @every: 1 in N packets is tagged, at least 1
+ * @format: enum csig_format
+ */
+struct csig_device {
+	__u16 signals;
+	__u16 every;
+	__u8 format;
+	__u8 pad[3];
+};
+
+/* Key of CSIG_BPF_MAP_AVOID; IPv4 as ::ffff:a.b.c.d */
+struct csig_address {
+	__u8 octets[16];
+};
+
+#endif /* __LINUX_CSIG_BPF_H */
