@@ -7,7 +7,7 @@
 . "$(dirname "$0")/traffic.sh"
 
 # a/raw0, a/ewma0, a/dre0 -- b; 20 Mbit/s each
-three_ports() {
+three_ports() { # K: times the averages' time constants
 	local i dev
 
 	mkns a b
@@ -19,8 +19,8 @@ three_ports() {
 		i=$((i + 1))
 	done
 	port_add a raw0 capacity 20mbit estimator raw interval 1s
-	port_add a ewma0 capacity 20mbit estimator ewma time-constant 500ms
-	port_add a dre0 capacity 20mbit estimator dre interval 50ms alpha 0.1
+	port_add a ewma0 capacity 20mbit estimator ewma time-constant $(($1 * 500))ms
+	port_add a dre0 capacity 20mbit estimator dre interval $(($1 * 50))ms alpha 0.1
 }
 
 flows() { # RATE SIZE
@@ -32,16 +32,17 @@ flows() { # RATE SIZE
 }
 
 known_traffic() {
-	local rate size util slow=1
+	local rate size util slow=1 k=1
 
-	# a debug kernel can't send a thousand packets a second
-	[ "$CSIG_TIME_SCALE" = 1 ] || slow=20
-	three_ports
+	# a debug kernel can't send a thousand packets a second, and stalls
+	[ "$CSIG_TIME_SCALE" = 1 ] || { slow=20; k=4; }
+	three_ports $k
 	for size in 200 1200; do
 		rate=$((size * 10000 / slow))
 		# shellcheck disable=SC2046
 		pace_start $(flows $rate $size)
-		sleep 2.5	# five time constants of ewma and dre, a window of raw
+		# five time constants of ewma and dre, a window of raw
+		sleep $((k * 5 / 2)).5
 		util=$(looks a raw0 util_bps 3 1)
 		assert_near "raw, $rate bit/s in packets of $size" $rate 5 "$util"
 		assert_eq "capacity - load - abw" 0 \
