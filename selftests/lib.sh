@@ -344,7 +344,7 @@ nsx() { # NAME COMMAND...
 
 # Quiet ones; see netns.py.
 mkns() { # NAME... [ipv6]
-	local n option= names=()
+	local n option='' names=()
 
 	for n in "$@"; do
 		case $n in
@@ -466,8 +466,19 @@ port_set() { # NS DEV SETTING...
 	csigctl -n "$n" port set dev "$dev" "$@"
 }
 
-port_get() { # NS DEV JQ-KEY
-	csigctl -n "$1-$$" -j port show dev "$2" | jq -r ".[0].$3"
+port_get() { # NS DEV KEY, or the jq expression behind ".[0]."
+	local json part key=${3#stats.} value
+
+	json=$(csigctl -n "$1-$$" -j port show dev "$2") || return
+	part=$json
+	[ "$key" = "$3" ] || part=${json#*'"stats":'}
+	value="\"$key\": ?\"?([^][{}\",]+)"
+	# A number or a word needs no jq, which takes longer to start than csigctl.
+	if [[ $key =~ ^[a-z_]+$ && $part =~ $value ]]; then
+		echo "${BASH_REMATCH[1]% }"
+	else
+		jq -r ".[0].$3" <<<"$json"
+	fi
 }
 
 port_stat() { # NS DEV COUNTER
