@@ -244,7 +244,7 @@ no_memory() {
 	echo Y >$fault/ignore-gfp-wait
 	echo -1 >$fault/times
 	echo 100 >$fault/probability
-	frames send "$(ns c)/eth0" "c:1.31.3" --count 200
+	frames send "$(ns c)/eth0" "c:0.31.3" --count 200
 	echo 0 >$fault/probability
 	echo 0 >$slab/failslab
 	echo N >$fault/cache-filter
