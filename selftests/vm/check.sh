@@ -73,13 +73,14 @@ left() { # N: tests of its list that no machine has taken yet
 
 machine() { # N: boot machines until no test is left
 	local run=$work/runs/check-$1 cpus=1
-	local status word test code tenths running before
+	local status word test code tenths running before repeat
 
 	[ "$1" != 1 ] || cpus=2
 	[ "$1$KERNEL" != 1debug ] || cpus=4
 
 	while before=$(left "$1") && [ -n "$before" ]; do
 		running=''
+		repeat=''
 		status=0
 		# The loop must not be in a subshell: it sets $running.
 		exec 7< <("$vm_dir/boot.sh" --run "$run" --out "$check" \
@@ -93,6 +94,7 @@ machine() { # N: boot machines until no test is left
 			end)
 				running=''
 				if [ "$code" != 0 ] && once_more "$test"; then
+					repeat=$test
 					continue
 				fi
 				report "$test" "$code" "$tenths"
@@ -121,7 +123,7 @@ machine() { # N: boot machines until no test is left
 				>>"$check/log/machine-$1"
 			report "machine-$1" 1 0
 		fi
-		[ "$(left "$1")" != "$before" ] || return 0
+		[ -n "$repeat" ] || [ "$(left "$1")" != "$before" ] || return 0
 	done
 }
 
