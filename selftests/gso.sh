@@ -76,14 +76,16 @@ defaults() {
 }
 
 transfer() { # WHAT ADDRESS [WRITE SIZE [OCTETS]]
-	local before now errors limit
+	local before now errors limit lost=0
 
 	read -r -a before < <(arrived)
 	errors=$(csum_errors b)
 	bulk "from=$(ns a),to=$(ns b),addr=$2,size=${3:-65536},bytes=${4:-$octets}"
 	assert_eq "$1: intact" true "$(bulk_get intact)"
 	read -r -a now < <(arrived)
-	assert_eq "$1: segments without a tag" "${before[1]}" "${now[1]}"
+	# A router that holds a packet for 250 ms forgets its tag: a debug kernel may.
+	[ "$CSIG_TIME_SCALE" = 1 ] || lost=20
+	assert_le "$1: segments without a tag" $lost $((now[1] - before[1]))
 	[ "${now[0]}" -gt "${before[0]}" ] || fail "$1: no tagged segment"
 	assert_eq "$1: checksum errors" "$errors" "$(csum_errors b)"
 	# Many are spurious where the machine stalls; without super-packets nearly every
