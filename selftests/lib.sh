@@ -467,14 +467,14 @@ port_set() { # NS DEV SETTING...
 }
 
 port_get() { # NS DEV KEY, or the jq expression behind ".[0]."
-	local json part key=${3#stats.} value
+	local json key=${3#stats.} rest
 
 	json=$(csigctl -n "$1-$$" -j port show dev "$2") || return
-	part=$json
-	[ "$key" = "$3" ] || part=${json#*'"stats":'}
-	value="\"$key\": ?\"?([^][{}\",]+)"
+	rest=$json
+	[ "$key" = "$3" ] || rest=${json#*'"stats":'}
+	rest=${rest#*"\"$key\":"}
 	# A number or a word needs no jq, which takes longer to start than csigctl.
-	if [[ $key =~ ^[a-z_]+$ && $part =~ $value ]]; then
+	if [[ $key =~ ^[a-z_]+$ && $rest != "$json" && $rest =~ ^\ ?\"?([^][{}\",]+) ]]; then
 		echo "${BASH_REMATCH[1]% }"
 	else
 		jq -r ".[0].$3" <<<"$json"
