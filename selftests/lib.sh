@@ -344,16 +344,16 @@ nsx() { # NAME COMMAND...
 
 # Quiet ones; see netns.py.
 mkns() { # NAME... [ipv6]
-	local n option='' names=()
+	local n option='' spaces=()
 
 	for n in "$@"; do
 		case $n in
 		ipv6) option=--ipv6 ;;
-		*) names+=("$n-$$") ;;
+		*) spaces+=("$n-$$") ;;
 		esac
 	done
-	_csig_ns+=("${names[@]}")
-	py netns add ${option:+"$option"} "${names[@]}"
+	_csig_ns+=("${spaces[@]}")
+	py netns add ${option:+"$option"} "${spaces[@]}"
 }
 
 _lib_del_ns() {
