@@ -168,6 +168,7 @@ enum csig_host_count {
  * @version: CSIG_BPF_VERSION
  * @reflect: enum csig_reflect
  * @opt_kind: TCP option Kind, 254 by default
+ * @pad: 0
  * @netns_cookie: the namespace; sockets of others in the cgroup are left alone
  * @cgroup_id: of the cgroup whose sockets take part
  * @avoid_ns: how long a destination that loses tagged packets is not tagged
@@ -189,6 +190,7 @@ struct csig_host {
  * @signals: bit T
  * @every: 1 in N packets is tagged, at least 1
  * @format: enum csig_format
+ * @pad: 0
  */
 struct csig_device {
 	__u16 signals;
