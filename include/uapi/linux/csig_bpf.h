@@ -204,4 +204,70 @@ struct csig_address {
 	__u8 octets[16];
 };
 
+/**
+ * struct csig_flow_record - one socket as the programs csig_flow_tcp and csig_flow_udp
+ * write it; the socket's struct csig_flow follows, then the next record
+ * @version: CSIG_BPF_VERSION
+ * @size: octets of this record and of the struct csig_flow behind it
+ * @protocol: IPPROTO_TCP or IPPROTO_UDP
+ * @tcp_state: TCP_ESTABLISHED ...; 0 for UDP
+ * @sport: port of this end, host order
+ * @dport: of the other end, 0 when the socket is not connected
+ * @ifindex: device that packets of the other end come in at, 0 unknown
+ * @src: address of this end; IPv4 as ::ffff:a.b.c.d, of dual-stack sockets, too
+ * @dst: of the other end
+ * @cookie: SO_COOKIE; 0 when nobody asked for it yet
+ * @cgroup_id: of the cgroup v2 that the socket was made in
+ * @now_ns: when the record was written, CLOCK_MONOTONIC
+ * @bytes_acked: TCP, octets that the other end has
+ * @bytes_received: TCP, octets that came
+ * @srtt_us: TCP, smoothed round trip time, 0 unknown
+ * @cwnd: TCP, congestion window in packets
+ * @mss: TCP, octets of a full segment
+ * @retrans: TCP, segments that were sent again
+ */
+struct csig_flow_record {
+	__u32 version;
+	__u32 size;
+	__u8 protocol;
+	__u8 tcp_state;
+	__u16 sport;
+	__u16 dport;
+	__u16 pad;
+	__u32 ifindex;
+	__u32 mss;
+	struct csig_address src;
+	struct csig_address dst;
+	__u64 cookie;
+	__u64 cgroup_id;
+	__u64 now_ns;
+	__u64 bytes_acked;
+	__u64 bytes_received;
+	__u32 srtt_us;
+	__u32 cwnd;
+	__u32 retrans;
+	__u32 pad2;
+};
+
+/**
+ * struct csig_flow_filter - which sockets are written
+ * @src: address of this end, compared under @src_mask
+ * @dst: of the other end, under @dst_mask
+ * @src_mask: all zero: any
+ * @dst_mask: all zero: any
+ * @cgroup_id: this cgroup and those below it; 0: any
+ * @sport: port of this end, host order; 0: any
+ * @dport: of the other end; 0: any
+ */
+struct csig_flow_filter {
+	struct csig_address src;
+	struct csig_address src_mask;
+	struct csig_address dst;
+	struct csig_address dst_mask;
+	__u64 cgroup_id;
+	__u16 sport;
+	__u16 dport;
+	__u32 pad;
+};
+
 #endif /* __LINUX_CSIG_BPF_H */
