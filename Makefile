@@ -29,7 +29,7 @@ help:
 #: On this machine, for the running kernel (or KDIR=DIR); W=1 C=1 as usual:
 #:   all              modules and tools (default)
 #:   modules          csig.ko
-#:   tools            csigctl and the plugins for tc
+#:   tools            csigctl with the BPF programs, and the plugins for tc
 #:   install          both, with manual pages (DESTDIR= PREFIX= INSTALL_MOD_PATH=)
 #:   dkms-install     the module through DKMS: rebuilt for every new kernel
 modules: headers
@@ -92,7 +92,7 @@ unit fuzz check-style regen:
 #:   distclean        also build/ (the cache of roots stays)
 clean:
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
-	+@set -e; for dir in $(TOOLS); do $(MAKE) -C $$dir clean; done
+	+@set -e; for dir in $(TOOLS) bpf; do $(MAKE) -C $$dir clean; done
 
 distclean: clean
 	rm -rf build
