@@ -41,11 +41,18 @@ char csig_license[] SEC("license") = "GPL";
 #pragma clang attribute push(__attribute__((preserve_access_index)), \
 			     apply_to = record)
 
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
 struct kernfs_node {
 	__u64 id;
 };
 
+struct cgroup;
+
 struct cgroup_subsys_state {
+	struct cgroup *cgroup;
 	struct cgroup_subsys_state *parent;
 };
 
@@ -73,10 +80,12 @@ struct sock_common {
 	volatile unsigned char skc_state;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
+	atomic64_t skc_cookie;
 };
 
 struct sock {
 	struct sock_common __sk_common;
+	int sk_rx_dst_ifindex;
 	struct sock_cgroup_data sk_cgrp_data;
 };
 
@@ -104,11 +113,19 @@ struct tcp_sock {
 	__u32 data_segs_in;
 	__u32 total_retrans;
 	__u32 srtt_us;
+	__u32 snd_cwnd;
+	__u32 mss_cache;
+	__u64 bytes_acked;
+	__u64 bytes_received;
 	__u8 bpf_sock_ops_cb_flags;
 	__u8 save_syn:2;
 	bool is_mptcp;
 	void *md5sig_info;
 	void *ao_info;
+};
+
+struct udp_sock {
+	struct inet_sock inet;
 };
 
 struct bpf_sock_ops_kern {
@@ -127,6 +144,11 @@ struct bpf_iter_meta {
 struct bpf_iter__tcp {
 	struct bpf_iter_meta *meta;
 	struct sock_common *sk_common;
+};
+
+struct bpf_iter__udp {
+	struct bpf_iter_meta *meta;
+	struct udp_sock *udp_sk;
 };
 
 #pragma clang attribute pop
