@@ -308,17 +308,19 @@ actions() {
 
 	mkns h1
 	cat >"$cases" <<-'EOF'
-	push signal abwc | {mode: "push", format: "compact", t: 1, signal: "abwc", lm: 0}
-	push signal 0 | {mode: "push", format: "compact", t: 0, signal: "abw", lm: 0}
-	push format expanded signal pd lm 65535 | {mode: "push", format: "expanded", t: 2, signal: "pd", lm: 65535}
-	push lm 127 signal nqd format compact | {mode: "push", format: "compact", t: 3, signal: "nqd", lm: 127}
+	push signal abwc | {mode: "push", requested: false, format: "compact", t: 1, signal: "abwc", lm: 0}
+	push signal 0 | {mode: "push", requested: false, format: "compact", t: 0, signal: "abw", lm: 0}
+	push format expanded signal pd lm 65535 | {mode: "push", requested: false, format: "expanded", t: 2, signal: "pd", lm: 65535}
+	push lm 127 signal nqd format compact | {mode: "push", requested: false, format: "compact", t: 3, signal: "nqd", lm: 127}
+	push requested | {mode: "push", requested: true}
+	push requested continue | {mode: "push", requested: true, control_action: {type: "continue"}}
 	pop | {mode: "pop", carry: false}
 	pop carry | {mode: "pop", carry: true}
 	update | {mode: "update"}
 	carry | {mode: "carry"}
 	ingress | {mode: "ingress"}
 	ingress pass | {mode: "ingress", control_action: {type: "pass"}}
-	push signal abw drop | {mode: "push", format: "compact", t: 0, signal: "abw", lm: 0, control_action: {type: "drop"}}
+	push signal abw drop | {mode: "push", requested: false, format: "compact", t: 0, signal: "abw", lm: 0, control_action: {type: "drop"}}
 	update continue | {mode: "update", control_action: {type: "continue"}}
 	pop reclassify | {mode: "pop", carry: false, control_action: {type: "reclassify"}}
 	EOF
@@ -361,6 +363,10 @@ bad_actions() {
 	255 lm push signal abw lm 128
 	255 lm push signal abw format expanded lm 65536
 	255 push pop signal abw
+	255 program push requested signal abw
+	255 right push signal abw requested
+	255 right requested
+	255 carry push requested carry
 	255 mode pop push
 	255 mode push signal abw carry
 	255 mode pop carry carry

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The csig action: push, pop, update, carry, and the ingress policy of a port.  A tc
- * filter decides which packets it sees, and so which flows may be tagged.
+ * filter decides which packets it sees, and so which flows may be tagged; or a BPF
+ * program that asks for a tag (kfunc.c).
  *
  * An action of ours never drops a packet that it can't handle: it counts it as an
  * overlimit and lets it go on.  Only the ingress policy "drop" drops.
@@ -116,15 +117,16 @@ static bool csig_act_find(const struct csig_act_ctx *ctx,
 	return true;
 }
 
-static void csig_act_push(const struct csig_act_ctx *ctx, struct sk_buff *skb)
+/* Insert a tag with the initial value of its signal */
+static void csig_act_insert(const struct csig_act_ctx *ctx, struct sk_buff *skb,
+			    u8 format, u8 t, u16 lm)
 {
-	const struct csig_act_params *p = ctx->params;
-	const struct csig_signal *s = &ctx->profile->signals[p->t];
+	const struct csig_signal *s = &ctx->profile->signals[t];
 	struct csig_tag tag = {
-		.format = p->format,
-		.t = p->t,
-		.s = csig_initial_s(s->aggregate, p->format),
-		.lm = p->lm,
+		.format = format,
+		.t = t,
+		.s = csig_initial_s(s->aggregate, format),
+		.lm = lm,
 	};
 	struct csig_walk w;
 	int err;
@@ -141,6 +143,22 @@ static void csig_act_push(const struct csig_act_ctx *ctx, struct sk_buff *skb)
 		csig_act_skipped(ctx, err);
 	else
 		trace_csig_push(skb->dev, &tag);
+}
+
+static void csig_act_push(const struct csig_act_ctx *ctx, struct sk_buff *skb)
+{
+	const struct csig_act_params *p = ctx->params;
+
+	csig_act_insert(ctx, skb, p->format, p->t, p->lm);
+}
+
+static void csig_act_requested(const struct csig_act_ctx *ctx,
+			       struct sk_buff *skb)
+{
+	struct csig_tag tag;
+
+	if (csig_request_take(skb, &tag))
+		csig_act_insert(ctx, skb, tag.format, tag.t, 0);
 }
 
 /*
@@ -283,6 +301,9 @@ static int csig_act_run(struct sk_buff *skb, const struct tc_action *a,
 	switch (p->mode) {
 	case TC_CSIG_ACT_PUSH:
 		csig_act_push(&ctx, skb);
+		break;
+	case TC_CSIG_ACT_REQUESTED:
+		csig_act_requested(&ctx, skb);
 		break;
 	case TC_CSIG_ACT_POP:
 		csig_act_pop(&ctx, skb);

@@ -33,6 +33,8 @@
 #include <csig/profile.h>
 #include <csig/walk.h>
 
+struct __sk_buff;
+struct csig_bpf_tag;
 struct netlink_ext_ack;
 struct nlattr;
 
@@ -316,6 +318,9 @@ void csig_scratch_note(const struct sk_buff *skb, u32 print,
 		       const struct csig_tag *tag);
 bool csig_scratch_take(const struct sk_buff *skb, u64 *time_in_ns,
 		       struct csig_tag *tag, bool *has_tag);
+bool csig_scratch_peek(const struct sk_buff *skb, struct csig_tag *tag);
+void csig_request_put(const struct sk_buff *skb, const struct csig_tag *tag);
+bool csig_request_take(const struct sk_buff *skb, struct csig_tag *tag);
 void csig_scratch_init(void);
 
 /* skb.c */
@@ -323,6 +328,7 @@ int csig_skb_walk(const struct sk_buff *skb, const u16 *tpid,
 		  struct csig_walk *w);
 void csig_skb_tag(const struct sk_buff *skb, const struct csig_walk *w,
 		  struct csig_tag *tag);
+bool csig_skb_fits(const struct sk_buff *skb, unsigned int len);
 int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w, bool pad);
 int csig_skb_replace(struct sk_buff *skb, const struct csig_walk *w,
 		     const struct csig_tag *tag);
@@ -347,6 +353,12 @@ int csig_sch_init(void);
 void csig_sch_exit(void);
 int csig_act_init(void);
 void csig_act_exit(void);
+
+/* kfunc.c; the two are for BPF programs, see there */
+int bpf_csig_tag(struct __sk_buff *skb_ctx, struct csig_bpf_tag *tag);
+int bpf_csig_request(struct __sk_buff *skb_ctx,
+		     const struct csig_bpf_tag *tag);
+void csig_kfunc_init(void);
 
 /* config.c */
 int csig_config_parse(const struct nlattr *head, int len, struct nlattr **tb,

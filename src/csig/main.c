@@ -71,6 +71,7 @@ static int __init csig_init(void)
 	err = csig_netlink_init();
 	if (err)
 		goto err_act;
+	csig_kfunc_init();
 	return 0;
 
 err_act:

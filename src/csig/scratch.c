@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Scratch: what an ingress hook knows of a packet, for the rest of its way through
- * this machine: when it came in and the tag that was taken off.
+ * this machine: when it came in and the tag that was taken off.  And the tag that a
+ * BPF program asks for at egress, until the action behind it takes it.
  *
  * NAPI hands packets to the stack in lists, so several are on their way at once; RPS,
  * the backlog and, from 7.3 on, the deferred enqueue of a qdisc may finish a packet on
@@ -18,7 +19,9 @@
  * Context of all functions: BH disabled, RCU.
  */
 #include <linux/hash.h>
+#include <linux/local_lock.h>
 #include <linux/netdevice.h>
+#include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 #include <linux/unaligned.h>
@@ -200,6 +203,92 @@ bool csig_scratch_take(const struct sk_buff *skb, u64 *time_in_ns,
 	}
 	spin_unlock(&set->lock);
 	return valid;
+}
+
+/**
+ * csig_scratch_peek() - the tag that was taken off a packet
+ * @skb: packet; protocol and network header are those behind its tag
+ * @tag: filled in
+ *
+ * What is known stays known, for the egress port.
+ *
+ * Return: false when the packet came without a tag or still has it
+ */
+bool csig_scratch_peek(const struct sk_buff *skb, struct csig_tag *tag)
+{
+	struct csig_scratch_set *set = csig_scratch_set(skb);
+	struct csig_scratch *s;
+	bool valid;
+
+	if (!csig_scratch_find(set, skb))
+		return false;
+	spin_lock(&set->lock);
+	s = csig_scratch_find(set, skb);
+	valid = s && s->has_tag && csig_scratch_valid(s, skb);
+	if (valid)
+		*tag = s->tag;
+	spin_unlock(&set->lock);
+	return valid;
+}
+
+/*
+ * Between the BPF program that asks for a tag and the action that inserts it nothing
+ * else runs on the CPU.  A program whose action never comes leaves its request behind:
+ * the packet's looks tell it from another one at the same address.
+ */
+struct csig_request {
+	local_lock_t lock;
+	const struct sk_buff *skb;	/* never dereferenced, as the next two */
+	const unsigned char *head;
+	const struct net_device *dev;
+	unsigned int len;
+	struct csig_tag tag;
+};
+
+static DEFINE_PER_CPU(struct csig_request, csig_request) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
+
+/**
+ * csig_request_put() - the packet in hand wants a tag
+ * @skb: packet at egress
+ * @tag: tag to insert
+ */
+void csig_request_put(const struct sk_buff *skb, const struct csig_tag *tag)
+{
+	struct csig_request *r;
+
+	local_lock_nested_bh(&csig_request.lock);
+	r = this_cpu_ptr(&csig_request);
+	r->skb = skb;
+	r->head = skb->head;
+	r->dev = skb->dev;
+	r->len = skb->len;
+	r->tag = *tag;
+	local_unlock_nested_bh(&csig_request.lock);
+}
+
+/**
+ * csig_request_take() - was a tag asked for this packet?
+ * @skb: packet at egress
+ * @tag: filled in when it was
+ *
+ * Return: true once for each csig_request_put()
+ */
+bool csig_request_take(const struct sk_buff *skb, struct csig_tag *tag)
+{
+	struct csig_request *r;
+	bool found;
+
+	local_lock_nested_bh(&csig_request.lock);
+	r = this_cpu_ptr(&csig_request);
+	found = r->skb == skb && r->head == skb->head && r->dev == skb->dev &&
+		r->len == skb->len;
+	if (found)
+		*tag = r->tag;
+	r->skb = NULL;
+	local_unlock_nested_bh(&csig_request.lock);
+	return found;
 }
 
 void csig_scratch_init(void)

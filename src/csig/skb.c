@@ -166,8 +166,14 @@ static unsigned int csig_skb_jumbo_len(const struct sk_buff *skb)
 	return 8;
 }
 
-/* Would the device take the packet with len more octets in each frame? */
-static bool csig_skb_fits(const struct sk_buff *skb, unsigned int len)
+/**
+ * csig_skb_fits() - would the device take a longer packet?
+ * @skb: packet at egress
+ * @len: octets that come to each of its frames
+ *
+ * Return: false when csig_skb_insert() would return -EMSGSIZE
+ */
+bool csig_skb_fits(const struct sk_buff *skb, unsigned int len)
 {
 	const struct net_device *dev = skb->dev;
 	unsigned int max = READ_ONCE(dev->mtu) + dev->hard_header_len +

@@ -21,6 +21,8 @@ static const char *const modes[] = {
 	[TC_CSIG_ACT_INGRESS] = "ingress",
 };
 
+#define REQUESTED	"requested"	/* push, as BPF asked for it */
+
 static const char *const formats[] = {
 	[CSIG_FORMAT_COMPACT] = "compact",
 	[CSIG_FORMAT_EXPANDED] = "expanded",
@@ -42,6 +44,7 @@ static void explain(FILE *f)
 {
 	fprintf(f,
 		"Usage: csig push [ format compact | expanded ] signal SIGNAL [ lm N ]\n"
+		"       csig push requested\n"
 		"       csig pop [ carry ]\n"
 		"       csig update\n"
 		"       csig carry\n"
@@ -49,6 +52,7 @@ static void explain(FILE *f)
 		"       each with [ CONTROL ] [ index INDEX ]\n"
 		"Where: SIGNAL is abw, abwc, pd, nqd or a number, 0..7 compact, 0..15 expanded;\n"
 		"       N is the first locator, 0..127 compact, 0..65535 expanded, default 0;\n"
+		"       requested: the tag that the BPF program before it asked for, or none;\n"
 		"       CONTROL is reclassify | pipe | drop | continue | pass | goto chain N,\n"
 		"       default pipe.  push, update and carry are for egress, pop and ingress\n"
 		"       for ingress.\n");
@@ -113,6 +117,11 @@ static bool is_push_key(const char *word)
 {
 	return !strcmp(word, "format") || !strcmp(word, "signal") ||
 	       !strcmp(word, "lm");
+}
+
+static bool has_push_key(const struct args *a)
+{
+	return a->format >= 0 || a->signal >= 0 || a->lm >= 0;
 }
 
 /* "index N", before or behind the control action */
@@ -184,6 +193,9 @@ static int csig_parse_aopt(const struct action_util *au, int *argcp,
 			key = *argv;
 			NEXT_WORD();
 			parse_push(&a, key, *argv);
+		} else if (a.mode == TC_CSIG_ACT_PUSH && !has_push_key(&a) &&
+			   !strcmp(*argv, REQUESTED)) {
+			a.mode = TC_CSIG_ACT_REQUESTED;
 		} else if (a.mode == TC_CSIG_ACT_POP && !a.carry &&
 			   mode == TC_CSIG_ACT_CARRY) {
 			a.carry = true;
@@ -192,7 +204,11 @@ static int csig_parse_aopt(const struct action_util *au, int *argcp,
 				invarg("the action has a mode already", *argv);
 			a.mode = mode;
 		} else if (is_push_key(*argv)) {
-			invarg("only after \"push\"", *argv);
+			invarg(a.mode == TC_CSIG_ACT_REQUESTED ?
+			       "the BPF program says that, not \"push requested\"" :
+			       "only after \"push\"", *argv);
+		} else if (!strcmp(*argv, REQUESTED)) {
+			invarg("only right after \"push\"", *argv);
 		} else {
 			break;
 		}
@@ -265,6 +281,7 @@ static int csig_print_aopt(const struct action_util *au, FILE *f,
 	struct rtattr *tb[TCA_CSIG_ACT_MAX + 1];
 	struct tc_csig_act parm;
 	struct tcf_t tm = {};
+	bool requested;
 	size_t len;
 
 	(void)au;
@@ -280,8 +297,14 @@ static int csig_print_aopt(const struct action_util *au, FILE *f,
 	}
 	memcpy(&parm, RTA_DATA(tb[TCA_CSIG_ACT_PARMS]), sizeof(parm));
 
+	requested = parm.mode == TC_CSIG_ACT_REQUESTED;
 	print_string(PRINT_ANY, "mode", " %s",
-		     word_of(modes, ARRAY_SIZE(modes), parm.mode));
+		     word_of(modes, ARRAY_SIZE(modes),
+			     requested ? TC_CSIG_ACT_PUSH : parm.mode));
+	if (requested || parm.mode == TC_CSIG_ACT_PUSH)
+		print_bool(PRINT_JSON, "requested", NULL, requested);
+	if (requested)
+		print_string(PRINT_FP, NULL, " " REQUESTED, NULL);
 	if (parm.mode == TC_CSIG_ACT_PUSH)
 		print_tag(tb);
 	if (parm.mode == TC_CSIG_ACT_POP) {

@@ -64,6 +64,8 @@ struct tc_csig_xstats {
  * @TC_CSIG_ACT_UPDATE: compare and replace before the queue, no delay signals (egress)
  * @TC_CSIG_ACT_CARRY: put a remembered tag back (egress)
  * @TC_CSIG_ACT_INGRESS: what the port's "ingress" setting says (ingress)
+ * @TC_CSIG_ACT_REQUESTED: insert the tag that a BPF program asked for just before
+ *	with bpf_csig_request(), if it did (egress)
  */
 enum tc_csig_act_mode {
 	TC_CSIG_ACT_PUSH,
@@ -71,6 +73,7 @@ enum tc_csig_act_mode {
 	TC_CSIG_ACT_UPDATE,
 	TC_CSIG_ACT_CARRY,
 	TC_CSIG_ACT_INGRESS,
+	TC_CSIG_ACT_REQUESTED,
 	/* private: */
 	__TC_CSIG_ACT_MODE_MAX
 };
