@@ -5,6 +5,7 @@
  * profile.  Other files are left alone.
  */
 #include <csig/profile.h>
+#include <csig/reflect.h>
 #include <csig/walk.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -77,6 +78,7 @@ static void codec(struct json_object *rec)
 	unsigned int len;
 	__u8 *octets = hex_octets(hex, &len), out[CSIG_TAG_LEN_MAX];
 	int f = format_of(octets, len);
+	__u8 udp[CSIG_UDP_LEN_MAX];
 
 	CHECK(f >= 0 && format &&
 	      !strcmp(format, f ? "expanded" : "compact"), "format of %s", hex);
@@ -96,6 +98,12 @@ static void codec(struct json_object *rec)
 		csig_put16(out, profile.tpid[f]);
 		csig_encode(&built, out + CSIG_TPID_LEN);
 		check_tag(out, hex, len);
+
+		/* UDP transports carry the same octets, behind one of flags */
+		CHECK_EQ(csig_udp_encode(f, &built, udp), len - 1, "%s", hex);
+		CHECK_EQ(udp[0], f ? 0xc0u : 0x80u, "%s", hex);
+		CHECK(!memcmp(udp + 1, octets + CSIG_TPID_LEN, len - CSIG_TPID_LEN),
+		      "%s", hex);
 	}
 	free(octets);
 }
