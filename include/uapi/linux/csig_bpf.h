@@ -86,6 +86,11 @@ enum csig_flow_path {
  * @format: enum csig_format of the last tag that was asked for
  * @rotation: index of the next signal
  * @mss_less: octets that full-size segments must leave free for the tag
+ * @mss_reserved: octets that full-size segments leave free for the option
+ * @rx_formats: bit enum csig_format: such tags came
+ * @probe_lost: the packet at @probe_seq was sent again
+ * @lost_in_a_row: tagged packets under watch that were lost since the last reflection
+ * @save_syn: TCP_SAVE_SYN was set for CSIG only (listeners)
  * @own_cb_flags: sockops callback flags that were set for CSIG only
  * @signals: signal types that are asked for, bit T; 0: those of the device.
  *	Applications may write it (libcsig).
@@ -95,7 +100,10 @@ enum csig_flow_path {
  * @pending: bit T: @received has what the peer was not told yet
  * @pending_since_ns: by T
  * @rx_tagged: packets with a tag
- * @rx_segs_seen: data segments when a tag, or an ACK that said "no signal", was last seen
+ * @probe_seq: sequence number of a tagged packet whose fate is watched
+ * @probe_end: and its end; equal to @probe_seq when there is none
+ * @rx_tagged_segs: data segments with a tag, as they came in
+ * @rx_untagged_seen: data segments without a tag when a tag came or "no signal" was sent
  * @tx_tagged: packets that were tagged (a super-packet is one)
  * @tx_unanswered: those of them since the last reflection
  * @tx_skipped: not tagged for the size of the frame
@@ -117,16 +125,25 @@ struct csig_flow {
 	__u8 format;
 	__u8 rotation;
 	__u8 mss_less;
+	__u8 mss_reserved;
+	__u8 rx_formats;
+	__u8 probe_lost;
+	__u8 lost_in_a_row;
+	__u8 save_syn;
+	__u8 pad[3];
 	__u16 own_cb_flags;
 	__u16 signals;
 	__u16 every;
 	__u32 pending;
 	__u32 rto_silent;
+	__u32 probe_seq;
+	__u32 probe_end;
+	__u32 rx_tagged_segs;
+	__u32 rx_untagged_seen;
 	struct csig_flow_value received[CSIG_SIGNALS];
 	struct csig_flow_value reflected[CSIG_SIGNALS];
 	__u64 pending_since_ns[CSIG_SIGNALS];
 	__u64 rx_tagged;
-	__u64 rx_segs_seen;
 	__u64 tx_tagged;
 	__u64 tx_unanswered;
 	__u64 tx_skipped;
@@ -168,7 +185,10 @@ enum csig_host_count {
  * @version: CSIG_BPF_VERSION
  * @reflect: enum csig_reflect
  * @opt_kind: TCP option Kind, 254 by default
- * @pad: 0
+ * @foreign_cb_flags: sockops callback flags that listeners had before CSIG's were set:
+ *	connections inherit them and keep them
+ * @ingress_prog_id: of the tc programs; none alive: the set is of no use any more
+ * @egress_prog_id: like it
  * @netns_cookie: the namespace; sockets of others in the cgroup are left alone
  * @cgroup_id: of the cgroup whose sockets take part
  * @avoid_ns: how long a destination that loses tagged packets is not tagged
@@ -178,7 +198,9 @@ struct csig_host {
 	__u32 version;
 	__u8 reflect;
 	__u8 opt_kind;
-	__u16 pad;
+	__u16 foreign_cb_flags;
+	__u32 ingress_prog_id;
+	__u32 egress_prog_id;
 	__u64 netns_cookie;
 	__u64 cgroup_id;
 	__u64 avoid_ns;
