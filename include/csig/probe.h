@@ -79,11 +79,8 @@ static inline __u32 csig_get32(const __u8 *p)
 /* Header of UDP transports at the front of a message; tag: what arrived, or NULL */
 static inline void csig_probe_header(const struct csig_tag *tag, __u8 *msg)
 {
-	unsigned int len, i;
-
-	len = csig_udp_encode(tag ? tag->format : CSIG_FORMAT_COMPACT, tag, msg);
-	for (i = len; i < CSIG_PROBE_HEADER_LEN; i++)
-		msg[i] = 0;
+	csig_udp_encode(tag ? tag->format : CSIG_FORMAT_COMPACT, tag, msg);
+	msg[CSIG_UDP_LEN_MAX] = 0;
 }
 
 /**

@@ -86,24 +86,21 @@ static inline int csig_opt_format(unsigned int data_len)
  * csig_udp_encode() - write the header of a UDP transport
  * @format: enum csig_format, fixes the length whether @tag is given or not
  * @tag: what is reflected, NULL for "nothing"
- * @buf: room for CSIG_UDP_LEN_MAX octets
+ * @buf: room for CSIG_UDP_LEN_MAX octets, the rest becomes 0
  *
- * Return: octets written, 3 (compact) or 7 (expanded)
+ * Return: octets of the header, 3 (compact) or 7 (expanded)
  */
 static inline unsigned int csig_udp_encode(unsigned int format,
 					   const struct csig_tag *tag, __u8 *buf)
 {
-	unsigned int len = 1 + csig_data_len(format), i;
-
-	for (i = 0; i < len; i++)
-		buf[i] = 0;
+	__builtin_memset(buf, 0, CSIG_UDP_LEN_MAX);	/* a length that BPF knows */
 	if (format == CSIG_FORMAT_EXPANDED)
 		buf[0] |= CSIG_UDP_EXPANDED;
 	if (tag) {
 		buf[0] |= CSIG_UDP_VALID;
 		csig_encode(tag, buf + 1);
 	}
-	return len;
+	return 1 + csig_data_len(format);
 }
 
 /**

@@ -120,7 +120,7 @@ static void check_udp(unsigned int format, const struct csig_tag *tag,
 	len = csig_udp_encode(format, tag, buf);
 	CHECK_EQ(len, want_len, "%s", hex);
 	CHECK(!memcmp(buf, want, want_len), "%s", hex);
-	CHECK_EQ(buf[len], 0xeeu, "octet behind %s", hex);
+	CHECK_EQ(buf[CSIG_UDP_LEN_MAX], 0xeeu, "octet behind %s", hex);
 	for (cut = 0; cut <= want_len + 2; cut++) {
 		/* of its own length, so that a read beyond it is found */
 		unsigned int n = cut < want_len ? cut : want_len;

@@ -5,6 +5,8 @@
 #ifndef CSIGCTL_DECODE_H
 #define CSIGCTL_DECODE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <csig/profile.h>
@@ -12,5 +14,14 @@
 void print_tag(const struct csig_profile *p, const struct csig_tag *tag);
 void print_fields(const struct csig_profile *p, unsigned int t,
 		  unsigned int format, uint16_t lm);
+
+/* For columns: "1.5Mbit..2Mbit", "tor2/out0" or "port=9"; returns the buffer */
+const char *tag_value_text(const struct csig_profile *p,
+			   const struct csig_tag *tag, char *buf, size_t size);
+const char *tag_place_text(const struct csig_profile *p,
+			   const struct csig_tag *tag, char *buf, size_t size);
+
+/* Did a port on the path put its value in?  If not, the tag is as it was sent. */
+bool tag_written(const struct csig_profile *p, const struct csig_tag *tag);
 
 #endif /* CSIGCTL_DECODE_H */

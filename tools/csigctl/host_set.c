@@ -35,7 +35,7 @@
 
 static const char *const pins[] = {
 	PIN_LINK, CSIG_BPF_MAP_HOST, CSIG_BPF_MAP_FLOWS, CSIG_BPF_MAP_DEVICES,
-	CSIG_BPF_MAP_AVOID,
+	CSIG_BPF_MAP_AVOID, CSIG_BPF_MAP_RESPONDERS,
 };
 
 static bool is_bpffs(void)

@@ -16,7 +16,9 @@ LIBCSIG_API
 int libcsig_udp_encode(unsigned int format, const struct libcsig_tag *tag,
 		       void *buf, size_t size)
 {
+	__u8 header[CSIG_UDP_LEN_MAX];
 	struct csig_tag in;
+	unsigned int len;
 
 	if (format > LIBCSIG_EXPANDED)
 		return -EINVAL;
@@ -26,7 +28,9 @@ int libcsig_udp_encode(unsigned int format, const struct libcsig_tag *tag,
 		return -ENOSPC;
 	if (tag)
 		in = tag_in(tag);
-	return (int)csig_udp_encode(format, tag ? &in : NULL, buf);
+	len = csig_udp_encode(format, tag ? &in : NULL, header);
+	memcpy(buf, header, len);
+	return (int)len;
 }
 
 LIBCSIG_API

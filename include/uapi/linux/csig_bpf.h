@@ -20,6 +20,7 @@
 #define CSIG_BPF_MAP_HOST	"csig_host"	/* [0]: struct csig_host */
 #define CSIG_BPF_MAP_DEVICES	"csig_devices"	/* by ifindex: struct csig_device */
 #define CSIG_BPF_MAP_AVOID	"csig_avoid"	/* by address: __u64, CLOCK_MONOTONIC */
+#define CSIG_BPF_MAP_RESPONDERS	"csig_responders" /* by ifindex: struct csig_responder */
 
 /**
  * struct csig_bpf_tag - a tag in the hands of a BPF program
@@ -219,6 +220,27 @@ struct csig_device {
 	__u16 every;
 	__u8 format;
 	__u8 pad[3];
+};
+
+/**
+ * struct csig_responder - answers probes that come in at a device, in the kernel
+ * @port: UDP, host order
+ * @interval_ns: time between two answers, in the mean
+ * @next_ns: of the rate limit, CLOCK_MONOTONIC
+ * @answered: probes
+ * @tagged: those of them that came with a tag
+ * @limited: probes dropped by the rate limit
+ * @failed: probes lost, no memory to change them
+ */
+struct csig_responder {
+	__u16 port;
+	__u16 pad[3];
+	__u64 interval_ns;
+	__u64 next_ns;
+	__u64 answered;
+	__u64 tagged;
+	__u64 limited;
+	__u64 failed;
 };
 
 /* Key of CSIG_BPF_MAP_AVOID; IPv4 as ::ffff:a.b.c.d */
