@@ -71,7 +71,10 @@ struct in6_addr {
 	} in6_u;
 };
 
+struct sock;
+
 struct sock_common {
+	struct sock *skc_listener;
 	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;
@@ -154,9 +157,10 @@ struct bpf_iter__udp {
 #pragma clang attribute pop
 
 /* Kernel functions; those of csig.ko are explained in src/csig/kfunc.c */
-extern int bpf_csig_tag(struct __sk_buff *skb, struct csig_bpf_tag *tag) __ksym;
+extern int bpf_csig_tag(struct __sk_buff *skb, struct csig_bpf_tag *tag)
+	__ksym __weak;
 extern int bpf_csig_request(struct __sk_buff *skb,
-			    const struct csig_bpf_tag *tag) __ksym;
+			    const struct csig_bpf_tag *tag) __ksym __weak;
 extern void *bpf_cast_to_kern_ctx(void *ctx) __ksym;
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
 

@@ -1,24 +1,272 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A host's packets (tc actions): tags of packets that come in are kept with their
- * socket, tags for packets that leave are asked for.  Options are tcp.bpf.c.
+ * socket, tags for packets that leave are asked for.  The csig action takes them off
+ * before this, and inserts them behind it.  TCP options are tcp.bpf.c.
  */
-#include "maps.h"
+#include "packet.h"
+#include "path.h"
+
+#include <csig/word.h>
+
+/* The action's own control decides what comes next. */
+#define GO_ON	(-1)
+
+/* --- ingress -------------------------------------------------------------------- */
+
+/*
+ * The worse of two tags of one signal, for the summary.  The new one wins a tie: its
+ * locator is fresher.  What a domain does not define has no order.
+ */
+static __always_inline bool replaces(const struct csig_bpf_tag *tag, __u64 old)
+{
+	struct csig_tag t;
+
+	if (!csig_word_decode(old, &t) || t.format != tag->format)
+		return true;
+	switch (tag->aggregate) {
+	case CSIG_AGGREGATE_MIN:
+		return tag->s <= t.s;
+	case CSIG_AGGREGATE_MAX:
+	case CSIG_AGGREGATE_SUM:
+	case CSIG_AGGREGATE_COUNT:
+		return tag->s >= t.s;
+	default:
+		return true;
+	}
+}
+
+/* Word first, then its bit in pending; see reflect.h. */
+static __always_inline void keep(struct csig_flow *flow,
+				 const struct csig_bpf_tag *tag, bool summary)
+{
+	const struct csig_tag t = {
+		.format = tag->format,
+		.t = tag->t,
+		.r = tag->r,
+		.lm = tag->lm,
+		.s = tag->s,
+	};
+	__u32 i = tag->t & (CSIG_SIGNALS - 1), bit = 1U << i, old;
+	struct csig_flow_value *v = &flow->received[i];
+	__u64 now = bpf_ktime_get_ns();
+
+	old = *(volatile __u32 *)&flow->pending;
+	if (!summary || !(old & bit) || replaces(tag, v->word)) {
+		*(volatile __u64 *)&v->word = csig_word_encode(&t);
+		v->time_ns = now;
+	}
+	flow->rx_formats |= 1 << (tag->format & 1);
+	old = __sync_fetch_and_or(&flow->pending, bit);
+	if (!(old & bit))
+		flow->pending_since_ns[i] = now;
+	__sync_fetch_and_add(&flow->rx_tagged, 1);
+}
+
+/* Segments with a tag are counted here, all segments when TCP gets to them. */
+static __always_inline void count_segs(struct csig_flow *flow,
+				       const struct bpf_tcp_sock *tp, __u32 segs)
+{
+	__u32 untagged;
+
+	__sync_fetch_and_add(&flow->rx_tagged_segs, segs);
+	untagged = tp->data_segs_in - flow->rx_tagged_segs;
+	if (csig_before(flow->rx_untagged_seen, untagged))
+		flow->rx_untagged_seen = untagged;
+}
 
 SEC("action")
 int csig_ingress(struct __sk_buff *skb)
 {
 	struct csig_bpf_tag tag = {};
+	struct csig_packet p = {};
+	struct csig_host *host;
+	struct bpf_tcp_sock *tp;
+	struct csig_flow *flow;
+	struct bpf_sock *sk;
 
-	bpf_csig_tag(skb, &tag);
-	return -1;
+	if (bpf_csig_tag(skb, &tag))
+		return GO_ON;
+	host = csig_host_get();
+	if (!host || !csig_packet_parse(skb, &p))
+		return GO_ON;
+	if (p.protocol == IPPROTO_TCP)
+		sk = bpf_sk_lookup_tcp(skb, &p.tuple, p.tuple_len,
+				       BPF_F_CURRENT_NETNS, 0);
+	else
+		sk = bpf_sk_lookup_udp(skb, &p.tuple, p.tuple_len,
+				       BPF_F_CURRENT_NETNS, 0);
+	if (!sk)
+		return GO_ON;
+	flow = bpf_sk_storage_get(&csig_flows, sk, NULL, 0);
+	if (flow && (flow->state == CSIG_FLOW_ON ||
+		     flow->state == CSIG_FLOW_UDP)) {
+		keep(flow, &tag, host->reflect == CSIG_REFLECT_SUMMARY);
+		tp = p.protocol == IPPROTO_TCP && p.payload ?
+			bpf_tcp_sock(sk) : NULL;
+		if (tp)
+			count_segs(flow, tp, csig_packet_segs(skb));
+	}
+	bpf_sk_release(sk);
+	return GO_ON;
+}
+
+/* --- egress --------------------------------------------------------------------- */
+
+/* 1 in N; a path that strips is only probed. */
+static __always_inline bool is_due(struct csig_flow *flow,
+				   const struct csig_device *dev)
+{
+	__u32 every = flow->every ? flow->every : dev->every;
+	__u64 n = __sync_fetch_and_add(&flow->tx_packets, 1);
+
+	if (flow->path == CSIG_PATH_STRIPS && every < CSIG_STRIPS_PROBE)
+		every = CSIG_STRIPS_PROBE;
+	return every < 2 || n % every == 0;
+}
+
+/* The device's format, or the one that the other end takes */
+static __always_inline __u8 choose_format(const struct csig_flow *flow,
+					  const struct csig_device *dev)
+{
+	__u8 format = dev->format == CSIG_FORMAT_EXPANDED;
+
+	if (flow->state == CSIG_FLOW_UDP || flow->peer_flags >> format & 1)
+		return format;
+	return !format;
+}
+
+/* Asks for the next signal in turn; those that the domain lacks are passed over. */
+static __always_inline int request(struct __sk_buff *skb, struct csig_flow *flow,
+				   const struct csig_device *dev, __u8 format)
+{
+	__u32 signals = flow->signals ? flow->signals : dev->signals;
+	struct csig_bpf_tag tag = { .format = format };
+	__u8 t = flow->rotation;
+	int i, err;
+
+	for (i = 0; i < CSIG_SIGNALS; i++, t++) {
+		t &= CSIG_SIGNALS - 1;
+		if (!(signals >> t & 1) || t > csig_layout(format)->t_max)
+			continue;
+		tag.t = t;
+		err = bpf_csig_request(skb, &tag);
+		if (err == CSIG_NO_ENTRY)
+			continue;
+		if (!err) {
+			flow->rotation = (t + 1) & (CSIG_SIGNALS - 1);
+			flow->format = format;
+		}
+		return err;
+	}
+	return CSIG_NO_ENTRY;
+}
+
+/* True when the packet gets a tag */
+static __always_inline bool tag_packet(struct __sk_buff *skb,
+				       struct csig_flow *flow,
+				       const struct csig_device *dev)
+{
+	__u8 format = choose_format(flow, dev), len;
+
+	if (!is_due(flow, dev))
+		return false;
+	switch (request(skb, flow, dev, format)) {
+	case 0:
+		__sync_fetch_and_add(&flow->tx_tagged, 1);
+		__sync_fetch_and_add(&flow->tx_unanswered, 1);
+		return true;
+	case CSIG_TOO_LONG:
+		__sync_fetch_and_add(&flow->tx_skipped, 1);
+		len = csig_layout(format)->len;
+		if (flow->mss_less < len)
+			flow->mss_less = len;
+		return false;
+	default:
+		return false;
+	}
+}
+
+static __always_inline void remote_address(const struct bpf_sock *sk,
+					   struct csig_address *a)
+{
+	/* volatile: one word at a time is all that may be read */
+	const volatile __u32 *ip6 = sk->dst_ip6;
+	__u32 v6[4];
+
+	if (sk->family != AF_INET6) {
+		csig_address_ipv4(a, sk->dst_ip4);
+		return;
+	}
+	v6[0] = ip6[0];
+	v6[1] = ip6[1];
+	v6[2] = ip6[2];
+	v6[3] = ip6[3];
+	__builtin_memcpy(a->octets, v6, sizeof(v6));
+}
+
+/*
+ * Packets leave in the context that holds the socket, before snd_nxt moves: what starts
+ * before it is sent again, and goes without a tag, in case the tag is what was lost.
+ */
+static __always_inline void egress_tcp(struct __sk_buff *skb, struct bpf_sock *sk,
+				       struct csig_flow *flow,
+				       const struct csig_device *dev,
+				       const struct csig_packet *p)
+{
+	struct bpf_tcp_sock *tp = bpf_tcp_sock(sk);
+	struct csig_address dst;
+
+	if (!tp)
+		return;
+	/* Without a single free word sockops is not even asked. */
+	if (p->tcp_header_len == 60 && flow->pending) {
+		flow->no_room++;
+		csig_host_count(CSIG_HOST_NO_ROOM);
+	}
+	if (!p->payload)
+		return;
+	csig_path_acked(flow, tp->snd_una);
+	if (csig_before(p->seq, tp->snd_nxt)) {
+		if (csig_path_resent(flow, p->seq,
+				     p->payload * csig_packet_segs(skb))) {
+			remote_address(sk, &dst);
+			csig_path_drops(flow, &dst);
+		}
+		return;
+	}
+	if (flow->path == CSIG_PATH_DROPS ||
+	    !(flow->peer_flags & CSIG_OPT_REFLECTS))
+		return;
+	if (tag_packet(skb, flow, dev))
+		csig_path_watch(flow, p->seq, p->payload);
 }
 
 SEC("action")
 int csig_egress(struct __sk_buff *skb)
 {
-	struct csig_bpf_tag tag = {};
+	__u32 ifindex = skb->ifindex;
+	const struct csig_device *dev;
+	struct csig_packet p = {};
+	struct csig_flow *flow;
+	struct bpf_sock *sk;
 
-	bpf_csig_request(skb, &tag);
-	return -1;
+	sk = skb->sk;
+	if (!sk)
+		return GO_ON;
+	sk = bpf_sk_fullsock(sk);
+	if (!sk)
+		return GO_ON;
+	flow = bpf_sk_storage_get(&csig_flows, sk, NULL, 0);
+	if (!flow)
+		return GO_ON;
+	dev = bpf_map_lookup_elem(&csig_devices, &ifindex);
+	if (!dev || !csig_packet_parse(skb, &p))
+		return GO_ON;
+	if (flow->state == CSIG_FLOW_ON && p.protocol == IPPROTO_TCP)
+		egress_tcp(skb, sk, flow, dev, &p);
+	else if (flow->state == CSIG_FLOW_UDP && p.protocol == IPPROTO_UDP &&
+		 p.payload)
+		tag_packet(skb, flow, dev);
+	return GO_ON;
 }
