@@ -89,5 +89,6 @@ int do_port(struct args *a);
 int do_capture(struct args *a);
 int do_monitor(struct args *a);
 int do_doctor(struct args *a);
+int do_reflect(struct args *a);
 
 #endif /* CSIGCTL_H */

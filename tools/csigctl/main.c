@@ -38,6 +38,7 @@ static const struct command objects[] = {
 	{ "capture", do_capture },
 	{ "monitor", do_monitor },
 	{ "doctor", do_doctor },
+	{ "reflect", do_reflect },
 };
 
 static void message(const char *fmt, va_list ap)

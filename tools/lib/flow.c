@@ -27,12 +27,20 @@ _Static_assert(LIBCSIG_SIGNALS == CSIG_SIGNALS, "signal types");
 _Static_assert((int)LIBCSIG_UDP == (int)CSIG_FLOW_UDP, "states");
 _Static_assert((int)LIBCSIG_PATH_DROPS == (int)CSIG_PATH_DROPS, "paths");
 
+/**
+ * struct libcsig_host - the map of a network namespace
+ * @map: descriptor
+ * @id: of the map in the kernel
+ * @path: where it is pinned
+ */
 struct libcsig_host {
 	int map;
+	uint32_t id;
+	char path[128];
 };
 
 /* Is it a map of this layout?  A pin of another version has another size. */
-static int check_map(int map)
+static int check_map(int map, uint32_t *id)
 {
 	struct bpf_map_info info = { 0 };
 	__u32 len = sizeof(info);
@@ -42,13 +50,13 @@ static int check_map(int map)
 	if (info.type != BPF_MAP_TYPE_SK_STORAGE ||
 	    info.value_size != sizeof(struct csig_flow))
 		return -EPROTO;
+	*id = info.id;
 	return 0;
 }
 
 LIBCSIG_API
 int libcsig_open(int fd, struct libcsig_host **host)
 {
-	char path[128];
 	uint64_t cookie;
 	socklen_t len = sizeof(cookie);
 	struct libcsig_host *h;
@@ -59,16 +67,16 @@ int libcsig_open(int fd, struct libcsig_host **host)
 	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
-	snprintf(path, sizeof(path), CSIG_BPF_PINS "/net-%llu/" CSIG_BPF_MAP_FLOWS,
+	snprintf(h->path, sizeof(h->path), CSIG_BPF_PINS "/net-%llu/" CSIG_BPF_MAP_FLOWS,
 		 (unsigned long long)cookie);
-	h->map = bpf_obj_get(path);
+	h->map = bpf_obj_get(h->path);
 	if (h->map < 0) {
 		err = errno == ENOENT || errno == ENOTDIR ? -ENODEV :
 		      errno == EPERM ? -EACCES : -errno;
 		free(h);
 		return err;
 	}
-	err = check_map(h->map);
+	err = check_map(h->map, &h->id);
 	if (err) {
 		libcsig_close(h);
 		return err;
@@ -84,6 +92,20 @@ void libcsig_close(struct libcsig_host *host)
 		return;
 	close(host->map);
 	free(host);
+}
+
+LIBCSIG_API
+bool libcsig_is_stale(const struct libcsig_host *host)
+{
+	int map = bpf_obj_get(host->path);
+	uint32_t id;
+	bool stale;
+
+	if (map < 0)
+		return errno == ENOENT;
+	stale = check_map(map, &id) || id != host->id;
+	close(map);
+	return stale;
 }
 
 static int lookup(const struct libcsig_host *host, int fd, struct csig_flow *f)
@@ -103,6 +125,7 @@ static void get_signal(struct libcsig_signal *out, const struct csig_flow_value 
 		return;
 	out->known = true;
 	out->tag = tag_out(&tag);
+	out->time_ns = v->time_ns;
 	out->age_ns = now > v->time_ns ? now - v->time_ns : 0;
 }
 

@@ -46,11 +46,13 @@ struct libcsig_tag {
  * struct libcsig_signal - the last tag of one signal type
  * @known: there was one; otherwise the signal is unknown, which is not "idle"
  * @tag: as it arrived
+ * @time_ns: when, CLOCK_MONOTONIC; tells two tags with the same contents apart
  * @age_ns: time since then
  */
 struct libcsig_signal {
 	bool known;
 	struct libcsig_tag tag;
+	uint64_t time_ns;
 	uint64_t age_ns;
 };
 
@@ -154,14 +156,25 @@ int libcsig_udp_decode(const void *buf, size_t len, struct libcsig_tag *tag,
  * @fd: any socket of the network namespace
  * @host: filled in
  *
- * What is opened stays the same when the host is disabled and enabled again: then it
- * must be opened anew.
+ * What is opened stays the same when the host is disabled and enabled again, see
+ * libcsig_is_stale().
  *
  * Return: 0, -EBADF or -ENOTSOCK, -ENODEV: the host is not enabled there, -EACCES: not
  * allowed, -EPROTO: it was enabled by another version, or another error of bpf(2)
  */
 int libcsig_open(int fd, struct libcsig_host **host);
 void libcsig_close(struct libcsig_host *host);
+
+/**
+ * libcsig_is_stale() - was the host disabled since libcsig_open()?
+ * @host: of libcsig_open()
+ *
+ * Ask now and then where a process lives long: nothing new comes from a handle that is
+ * stale, and UDP sockets have to be set again with a new one.
+ *
+ * Return: true when it was
+ */
+bool libcsig_is_stale(const struct libcsig_host *host);
 
 /**
  * libcsig_flow_get() - what is known of a socket

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lets the kernel answer probes at a device: bpf/responder.bpf.c in two filters, at
+ * clsact ingress behind those of the port and the host, at egress before the host's.
+ * Settings and counters are in a pinned map beside those of the host.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <responder.skel.h>
+
+#include "host_bpf.h"
+#include "output.h"
+#include "reflect.h"
+
+#define PRIO_INGRESS	0xc518	/* behind 0xc516 (port) and 0xc517 (host) */
+#define PRIO_EGRESS	0xc514	/* before 0xc515 (host), which inserts the tag */
+#define HANDLE		1
+
+struct hook {
+	enum bpf_tc_attach_point point;
+	uint32_t prio;
+};
+
+static const struct hook hooks[2] = {
+	{ BPF_TC_INGRESS, PRIO_INGRESS },
+	{ BPF_TC_EGRESS, PRIO_EGRESS },
+};
+
+static char why[256];		/* libbpf's last complaint */
+
+static int keep_why(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level != LIBBPF_WARN)
+		return 0;
+	vsnprintf(why, sizeof(why), fmt, ap);
+	why[strcspn(why, "\n")] = '\0';
+	return 0;
+}
+
+static int tc_attach(int ifindex, const struct hook *h, int prog)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
+			    .attach_point = h->point);
+	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = prog,
+			    .handle = HANDLE, .priority = h->prio,
+			    .flags = BPF_TC_F_REPLACE);
+
+	return bpf_tc_attach(&hook, &opts);
+}
+
+static int tc_detach(int ifindex, const struct hook *h)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
+			    .attach_point = h->point);
+	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE,
+			    .priority = h->prio);
+
+	return bpf_tc_detach(&hook, &opts);
+}
+
+static bool tc_attached(int ifindex, const struct hook *h)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
+			    .attach_point = h->point);
+	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE,
+			    .priority = h->prio);
+
+	return !bpf_tc_query(&hook, &opts);
+}
+
+static void pin_path(const struct host_set *set, char *path, size_t size)
+{
+	snprintf(path, size, "%s/%s", set->dir, CSIG_BPF_MAP_RESPONDERS);
+}
+
+static int get_map(const struct host_set *set)
+{
+	char path[160];
+
+	pin_path(set, path, sizeof(path));
+	return bpf_obj_get(path);
+}
+
+/* The host's set; without one there is nothing to tag answers with. */
+static int open_set(struct host_set *set, bool change)
+{
+	int status = host_set_open(set, change);
+
+	if (status)
+		return status;
+	if (host_set_exists(set))
+		return ST_OK;
+	host_set_close(set);
+	return fail("the host is not enabled here; first: csigctl host enable dev DEV");
+}
+
+/* Maps are those of the set, or of an earlier responder of the namespace. */
+static int load(struct responder_bpf *obj, const struct host_set *set)
+{
+	struct bpf_map *map;
+	char path[160];
+	int fd, status = ST_OK;
+
+	bpf_object__for_each_map(map, obj->obj)
+		bpf_map__set_autocreate(map, map == obj->maps.csig_responders ||
+					     map == obj->maps.csig_answer ||
+					     map == obj->maps.csig_devices);
+	fd = get_map(set);
+	if ((fd >= 0 && bpf_map__reuse_fd(obj->maps.csig_responders, fd)) ||
+	    bpf_map__reuse_fd(obj->maps.csig_devices, set->devices))
+		status = fail("maps of the host: %s", strerror(errno));
+	else if (responder_bpf__load(obj))
+		status = fail("the kernel does not take the BPF programs: %s; see \"csigctl doctor\"",
+			      why[0] ? why : strerror(errno));
+	if (!status && fd < 0) {
+		pin_path(set, path, sizeof(path));
+		if (bpf_map__pin(obj->maps.csig_responders, path))
+			status = fail("%s: %s", path, strerror(errno));
+	}
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static int attach(struct responder_bpf *obj, const struct link *l,
+		  const struct csig_responder *settings)
+{
+	const int progs[2] = {
+		bpf_program__fd(obj->progs.csig_responder_in),
+		bpf_program__fd(obj->progs.csig_responder_out),
+	};
+	int map = bpf_map__fd(obj->maps.csig_responders), err;
+	uint32_t key = (uint32_t)l->index;
+	bool was_there;
+	size_t i;
+
+	if (bpf_map_update_elem(map, &key, settings, BPF_ANY))
+		return fail("%s: %s", l->name, strerror(errno));
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		err = tc_attach(l->index, &hooks[i], progs[i]);
+		if (!err)
+			continue;
+		fail("%s: filter: %s", l->name, why[0] ? why : strerror(-err));
+		reflect_kernel_remove(l->index, &was_there);
+		bpf_map_delete_elem(map, &key);
+		return ST_KERNEL;
+	}
+	return ST_OK;
+}
+
+int reflect_kernel_add(const struct reflect *r)
+{
+	struct csig_responder settings = {
+		.port = r->port,
+		.interval_ns = CSIG_NSEC_PER_SEC / r->rate,
+	};
+	struct responder_bpf *obj = NULL;
+	struct csig_device dev;
+	struct host_set set;
+	struct link l;
+	uint32_t key;
+	int status = link_get(r->dev, &l);
+
+	if (!status)
+		status = open_set(&set, true);
+	if (status)
+		return status;
+	key = (uint32_t)l.index;
+	if (bpf_map_lookup_elem(set.devices, &key, &dev)) {
+		status = fail("%s is not enabled; first: csigctl host enable dev %s",
+			      l.name, l.name);
+		goto out;
+	}
+	libbpf_set_print(keep_why);
+	why[0] = '\0';
+	obj = responder_bpf__open();
+	if (!obj) {
+		status = fail("the BPF programs can't be opened: %s",
+			      why[0] ? why : strerror(errno));
+		goto out;
+	}
+	status = load(obj, &set);
+	if (!status)
+		status = attach(obj, &l, &settings);
+out:
+	responder_bpf__destroy(obj);
+	host_set_close(&set);
+	return status;
+}
+
+int reflect_kernel_remove(int ifindex, bool *was_there)
+{
+	int err, status = ST_OK;
+	size_t i;
+
+	libbpf_set_print(keep_why);
+	*was_there = false;
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (!tc_attached(ifindex, &hooks[i]))
+			continue;
+		*was_there = true;
+		err = tc_detach(ifindex, &hooks[i]);
+		if (err)
+			status = fail("filter of the responder: %s",
+				      strerror(-err));
+	}
+	return status;
+}
+
+int reflect_kernel_del(const char *dev)
+{
+	struct host_set set;
+	bool was_there;
+	struct link l;
+	uint32_t key;
+	int status = link_get(dev, &l), map;
+
+	if (!status)
+		status = host_set_open(&set, true);
+	if (status)
+		return status;
+	status = reflect_kernel_remove(l.index, &was_there);
+	if (!status && !was_there)
+		status = fail("%s: the kernel does not answer probes there", dev);
+	map = host_set_exists(&set) ? get_map(&set) : -1;
+	if (map >= 0) {
+		key = (uint32_t)l.index;
+		bpf_map_delete_elem(map, &key);
+		close(map);
+	}
+	host_set_close(&set);
+	return status;
+}
+
+static void show_one(uint32_t ifindex, const struct csig_responder *r)
+{
+	char name[IF_NAMESIZE];
+
+	if (!if_indextoname(ifindex, name))
+		return;		/* the device is gone, and its filters with it */
+	out_open_object(NULL);
+	out_str("ifname", "%s:", name);
+	out_u64("ifindex", NULL, ifindex);
+	out_u64("port", " port %" PRIu64, r->port);
+	out_u64("rate", " rate %" PRIu64,
+		(CSIG_NSEC_PER_SEC + r->interval_ns / 2) / r->interval_ns);
+	out_bool("operational", tc_attached((int)ifindex, &hooks[0]) ? NULL :
+		 " (its filter is gone)", tc_attached((int)ifindex, &hooks[0]));
+	out_u64("answered", "\n    answered %" PRIu64, r->answered);
+	out_u64("tagged", " tagged %" PRIu64, r->tagged);
+	out_u64("limited", " limited %" PRIu64, r->limited);
+	out_u64("failed", " failed %" PRIu64 "\n", r->failed);
+	out_close_object();
+}
+
+int reflect_kernel_show(void)
+{
+	struct csig_responder r;
+	struct host_set set;
+	uint32_t key, *prev = NULL;
+	int map, status = host_set_open(&set, false);
+
+	if (status)
+		return status;
+	libbpf_set_print(keep_why);
+	map = host_set_exists(&set) ? get_map(&set) : -1;
+	out_open_array(NULL);
+	while (map >= 0 && !bpf_map_get_next_key(map, prev, &key)) {
+		prev = &key;
+		if (!bpf_map_lookup_elem(map, &key, &r) && r.interval_ns)
+			show_one(key, &r);
+	}
+	out_close_array();
+	if (map >= 0)
+		close(map);
+	host_set_close(&set);
+	return status;
+}
