@@ -100,7 +100,7 @@ _path_host_routed() { # NS
 	echo "addr add 10.${1#h}.0.1/24 dev $path_dev"
 	echo "addr add fd00:${1#h}::1/64 dev $path_dev nodad"
 	echo "route add default via 10.${1#h}.0.254"
-	echo "-6 route add default via fd00:${1#h}::fe"
+	echo "route add default via fd00:${1#h}::fe"
 }
 
 # With an address, for cross traffic from hop to hop
@@ -137,9 +137,9 @@ _path_hop_routed() { # NUMBER
 	echo "addr add ${a[$1 - 1]}/64 dev $in nodad"
 	echo "addr add ${b[$1 - 1]}/64 dev $out nodad"
 	[ "$1" = 1 ] || printf '%s\n' "route add 10.1.0.0/24 via 10.3.$(($1 - 1)).1" \
-		"-6 route add fd00:1::/64 via fd00:3$(($1 - 1))::1"
+		"route add fd00:1::/64 via fd00:3$(($1 - 1))::1"
 	[ "$1" = 3 ] || printf '%s\n' "route add 10.2.0.0/24 via 10.3.$1.2" \
-		"-6 route add fd00:2::/64 via fd00:3$1::2"
+		"route add fd00:2::/64 via fd00:3$1::2"
 }
 
 # The same profile everywhere; ports with windows of 100 ms.
@@ -285,12 +285,10 @@ _mb_nft() { # DEVICE THEY COME FROM, RULE...
 
 	shift
 	{
-		echo "table netdev mb_$dev { chain c {"
+		echo "table netdev mb_$dev {"
+		echo "chain c {"
 		echo "type filter hook ingress device \"$dev\" priority 0;"
-		for rule in "$@"; do
-			echo "$rule"
-		done
-		echo "} }"
+		printf '%s\n' "$@" } }
 	} | nsx r2 nft -f -
 }
 
