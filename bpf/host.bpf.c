@@ -131,7 +131,9 @@ static __always_inline __u8 choose_format(const struct csig_flow *flow,
 {
 	__u8 format = dev->format == CSIG_FORMAT_EXPANDED;
 
-	if (flow->state == CSIG_FLOW_UDP || flow->peer_flags >> format & 1)
+	/* an application that uses UDP need not say anything */
+	if ((flow->state == CSIG_FLOW_UDP && !flow->peer_flags) ||
+	    flow->peer_flags >> format & 1)
 		return format;
 	return !format;
 }

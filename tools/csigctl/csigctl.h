@@ -90,6 +90,7 @@ int do_flow(struct args *a);
 int do_capture(struct args *a);
 int do_monitor(struct args *a);
 int do_doctor(struct args *a);
+int do_probe(struct args *a);
 int do_reflect(struct args *a);
 
 #endif /* CSIGCTL_H */

@@ -39,6 +39,7 @@ static const struct command objects[] = {
 	{ "capture", do_capture },
 	{ "monitor", do_monitor },
 	{ "doctor", do_doctor },
+	{ "probe", do_probe },
 	{ "reflect", do_reflect },
 };
 

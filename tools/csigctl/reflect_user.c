@@ -235,7 +235,7 @@ static bool peer_wants(const struct responder *s, struct peer *p,
 		       uint16_t signals)
 {
 	p->signals = signals;
-	return !libcsig_flow_set(s->host, p->fd, signals, 1);
+	return !libcsig_flow_set(s->host, p->fd, signals, 1, 0);
 }
 
 static struct peer *peer_new(struct responder *s, const struct addr *addr,

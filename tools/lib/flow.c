@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <csig/reflect.h>
 #include <csig/word.h>
 #include <linux/csig_bpf.h>
 
@@ -25,6 +26,8 @@
 
 _Static_assert(LIBCSIG_SIGNALS == CSIG_SIGNALS, "signal types");
 _Static_assert((int)LIBCSIG_UDP == (int)CSIG_FLOW_UDP, "states");
+_Static_assert(1 << LIBCSIG_COMPACT == CSIG_OPT_COMPACT &&
+	       1 << LIBCSIG_EXPANDED == CSIG_OPT_EXPANDED, "formats");
 _Static_assert((int)LIBCSIG_PATH_DROPS == (int)CSIG_PATH_DROPS, "paths");
 
 /**
@@ -205,20 +208,22 @@ static int tcp_ready(int fd)
 
 LIBCSIG_API
 int libcsig_flow_set(const struct libcsig_host *host, int fd,
-		     unsigned int signals, unsigned int every)
+		     unsigned int signals, unsigned int every,
+		     unsigned int formats)
 {
 	struct csig_flow f;
 	int protocol, err, tries;
 
-	if (signals >> CSIG_SIGNALS || every > UINT16_MAX)
+	if (signals >> CSIG_SIGNALS || every > UINT16_MAX ||
+	    formats >> CSIG_FORMATS)
 		return -EINVAL;
 	protocol = protocol_of(fd);
 	if (protocol < 0)
 		return protocol;
 	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
 		return -EOPNOTSUPP;
-	if (protocol == IPPROTO_TCP) {
-		err = tcp_ready(fd);
+	if (protocol == IPPROTO_TCP) {	/* its formats are negotiated */
+		err = formats ? -EINVAL : tcp_ready(fd);
 		if (err)
 			return err;
 	}
@@ -233,10 +238,12 @@ int libcsig_flow_set(const struct libcsig_host *host, int fd,
 		} else if (err) {
 			return err;
 		}
-		if (protocol == IPPROTO_UDP)
+		if (protocol == IPPROTO_UDP) {
 			f.state = CSIG_FLOW_UDP;
-		else if (f.state != CSIG_FLOW_ON)
+			f.peer_flags = (__u8)formats;
+		} else if (f.state != CSIG_FLOW_ON) {
 			return -ENODATA;
+		}
 		f.signals = (__u16)signals;
 		f.every = (__u16)every;
 		if (!bpf_map_update_elem(host->map, &fd, &f, flags))

@@ -83,7 +83,8 @@ enum csig_flow_path {
  * @version: CSIG_BPF_VERSION
  * @state: enum csig_flow_state
  * @path: enum csig_flow_path
- * @peer_flags: CSIG_OPT_* that both sides agreed on
+ * @peer_flags: CSIG_OPT_* that both sides agreed on; UDP: formats that the application
+ *	says the peer takes, 0: any
  * @format: enum csig_format of the last tag that was asked for
  * @rotation: index of the next signal
  * @mss_less: octets that full-size segments must leave free for the tag

@@ -197,6 +197,8 @@ int libcsig_flow_get(const struct libcsig_host *host, int fd,
  *	socket; a UDP socket takes part from then on
  * @signals: bit T; 0: those of the device
  * @every: tag 1 in N packets; 0: as the device says
+ * @formats: UDP only, formats that the peer takes, bit LIBCSIG_COMPACT, bit
+ *	LIBCSIG_EXPANDED; the device's is preferred; 0: that one
  *
  * A UDP socket that talks to several peers has one set of signals for all of them:
  * give each peer a connected socket.
@@ -206,7 +208,8 @@ int libcsig_flow_get(const struct libcsig_host *host, int fd,
  * negotiated, and errors of libcsig_flow_get()
  */
 int libcsig_flow_set(const struct libcsig_host *host, int fd,
-		     unsigned int signals, unsigned int every);
+		     unsigned int signals, unsigned int every,
+		     unsigned int formats);
 
 /* What signals mean: the profile of the domain */
 
