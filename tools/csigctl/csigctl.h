@@ -86,6 +86,7 @@ int do_domain(struct args *a);
 int do_signal(struct args *a);
 int do_lm(struct args *a);
 int do_port(struct args *a);
+int do_host(struct args *a);
 int do_flow(struct args *a);
 int do_capture(struct args *a);
 int do_monitor(struct args *a);

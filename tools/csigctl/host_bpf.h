@@ -38,6 +38,7 @@ struct host_set {
 /* host_set.c; status, messages are printed */
 int host_set_open(struct host_set *set, bool change);
 bool host_set_exists(const struct host_set *set);
+bool host_set_lives(const struct host_set *set);
 void host_set_close(struct host_set *set);
 int host_set_pin(struct host_set *set, struct csig_bpf *obj, int link);
 void host_set_unpin(struct host_set *set);

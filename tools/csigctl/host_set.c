@@ -111,11 +111,17 @@ static bool program_lives(uint32_t id)
 	return fd >= 0 || errno != ENOENT;
 }
 
+/* The program stops at once, not when the last reference is dropped. */
 static void unpin(const char *dir)
 {
+	int link = pin_get(dir, PIN_LINK);
 	char path[192];
 	size_t i;
 
+	if (link >= 0) {
+		bpf_link_detach(link);
+		close(link);
+	}
 	for (i = 0; i < ARRAY_SIZE(pins); i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, pins[i]);
 		unlink(path);
@@ -146,7 +152,7 @@ static bool set_lives(const char *dir)
 }
 
 /* Sets of namespaces and devices that are gone; under the lock. */
-static void sweep(void)
+static void sweep(const char *own)
 {
 	DIR *d = opendir(CSIG_BPF_PINS);
 	struct dirent *e;
@@ -156,7 +162,8 @@ static void sweep(void)
 		if (strncmp(e->d_name, "net-", 4))
 			continue;
 		snprintf(dir, sizeof(dir), "%s/%.48s", CSIG_BPF_PINS, e->d_name);
-		if (!set_lives(dir))
+		/* our own has sockets to clean up */
+		if (strcmp(dir, own) && !set_lives(dir))
 			unpin(dir);
 	}
 	if (d)
@@ -174,13 +181,19 @@ static int lock(struct host_set *set)
 	set->lock = open(CSIG_BPF_PINS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (set->lock < 0 || flock(set->lock, LOCK_EX))
 		return fail("%s: %s", CSIG_BPF_PINS, strerror(errno));
-	sweep();
+	sweep(set->dir);
 	return ST_OK;
 }
 
 bool host_set_exists(const struct host_set *set)
 {
 	return set->host;
+}
+
+bool host_set_lives(const struct host_set *set)
+{
+	return set->host && (program_lives(set->host->ingress_prog_id) ||
+			     program_lives(set->host->egress_prog_id));
 }
 
 void host_set_close(struct host_set *set)
@@ -210,14 +223,16 @@ int host_set_open(struct host_set *set, bool change)
 	*set = (struct host_set){ .lock = -1, .host_fd = -1, .flows = -1,
 				  .devices = -1, .avoid = -1 };
 	status = netns_cookie(&set->cookie);
+	snprintf(set->dir, sizeof(set->dir), "%s/net-%llu", CSIG_BPF_PINS,
+		 (unsigned long long)set->cookie);
 	if (!status && change)
 		status = lock(set);
+	else if (!status && !is_bpffs() && mounts_are_private())
+		status = need_bpffs();
 	if (status) {
 		host_set_close(set);
 		return status;
 	}
-	snprintf(set->dir, sizeof(set->dir), "%s/net-%llu", CSIG_BPF_PINS,
-		 (unsigned long long)set->cookie);
 	set->host_fd = pin_get(set->dir, CSIG_BPF_MAP_HOST);
 	if (set->host_fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return ST_OK;

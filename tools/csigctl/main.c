@@ -25,7 +25,8 @@ struct options opt;
 static const char help[] =
 	"Usage: csigctl [OPTIONS] OBJECT [COMMAND]\n"
 	"       csigctl [OPTIONS] -b FILE\n"
-	"where  OBJECT := { domain | signal | lm | port | flow | capture | monitor | doctor }\n"
+	"where  OBJECT := { domain | signal | lm | port | host | flow | capture |\n"
+	"                    monitor | probe | reflect | doctor }\n"
 	"       OPTIONS := { -j[son] | -p[retty] | -n[etns] NETNS | -V[ersion] |\n"
 	"                    -b[atch] FILE | -force | -h[elp] }\n"
 	"\"csigctl OBJECT help\" tells the commands of an object.\n";
@@ -35,6 +36,7 @@ static const struct command objects[] = {
 	{ "signal", do_signal },
 	{ "lm", do_lm },
 	{ "port", do_port },
+	{ "host", do_host },
 	{ "flow", do_flow },
 	{ "capture", do_capture },
 	{ "monitor", do_monitor },

@@ -271,8 +271,8 @@ static int port_request(uint8_t cmd, const struct link *l,
 	return csig_talk(msg, NULL);
 }
 
-/* Half a port is worse than a moment's wait for Ctrl-C. */
-static void hold_signals(sigset_t *old)
+/* Half a port, or half a host, is worse than a moment's wait for Ctrl-C. */
+void hold_signals(sigset_t *old)
 {
 	sigset_t set;
 
@@ -283,43 +283,57 @@ static void hold_signals(sigset_t *old)
 	sigprocmask(SIG_BLOCK, &set, old);
 }
 
-static int port_add(struct args *a)
+static int port_make(const struct link *l, const struct settings *s)
 {
-	struct settings s = { 0 };
+	bool keep = s->value[SET_QDISC];
 	struct placement p;
-	const char *dev;
 	sigset_t old;
-	struct link l;
 	int err, status;
-	bool keep;
 
-	if (arg_dev(a, &dev) || parse_settings(a, &s))
-		return ST_USAGE;
-	keep = s.value[SET_QDISC];
-	status = csig_open();
-	if (!status)
-		status = link_get(dev, &l);
-	if (status)
-		return status;
-	if (l.type != ARPHRD_ETHER)
+	if (l->type != ARPHRD_ETHER)
 		return fail("%s: not an Ethernet device, there is no room for a tag in its frames",
-			    dev);
-	status = tc_look(&l, &p);
+			    l->name);
+	status = tc_look(l, &p);
 	if (!status)
-		status = tc_check(&l, &p, keep);
+		status = tc_check(l, &p, keep);
 	if (status)
 		return status;
 	hold_signals(&old);
-	err = port_request(CSIG_CMD_PORT_ADD, &l, &s);
+	err = port_request(CSIG_CMD_PORT_ADD, l, s);
 	if (err) {
-		status = nl_refused(err, dev);
+		status = nl_refused(err, l->name);
 	} else {
-		status = tc_place(&l, &p, keep);
+		status = tc_place(l, &p, keep);
 		if (status)
-			port_request(CSIG_CMD_PORT_DEL, &l, NULL);
+			port_request(CSIG_CMD_PORT_DEL, l, NULL);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return status;
+}
+
+/* For a host on a device that is no port yet */
+int port_make_trusting(const struct link *l)
+{
+	struct settings s = { 0 };
+
+	s.given[SET_INGRESS] = true;
+	s.value[SET_INGRESS] = CSIG_INGRESS_TRUST;
+	return port_make(l, &s);
+}
+
+static int port_add(struct args *a)
+{
+	struct settings s = { 0 };
+	const char *dev;
+	struct link l;
+	int status;
+
+	if (arg_dev(a, &dev) || parse_settings(a, &s))
+		return ST_USAGE;
+	status = csig_open();
+	if (!status)
+		status = link_get(dev, &l);
+	return status ? status : port_make(&l, &s);
 }
 
 static int port_set(struct args *a)
@@ -347,35 +361,75 @@ static int port_set(struct args *a)
 }
 
 /* Parts may be gone already: whatever is left of ours goes, too. */
-static int port_del(struct args *a)
+int port_take(const struct link *l)
 {
 	unsigned int removed = 0;
 	struct placement p;
-	const char *dev;
-	sigset_t old;
-	struct link l;
 	int err, status;
+	sigset_t old;
+
+	status = tc_look(l, &p);
+	if (!status)
+		status = tc_remove_check(l, &p);
+	if (status)
+		return status;
+	hold_signals(&old);
+	status = tc_remove(l, &p, &removed);
+	if (!status) {
+		err = port_request(CSIG_CMD_PORT_DEL, l, NULL);
+		if (err && !(removed && (err == -ENOENT || err == -ENODEV)))
+			status = nl_refused(err, l->name);
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return status;
+}
+
+static int port_del(struct args *a)
+{
+	const char *dev;
+	struct link l;
+	int status;
 
 	if (arg_dev(a, &dev) || arg_end(a))
 		return ST_USAGE;
 	status = csig_open();
 	if (!status)
 		status = link_get(dev, &l);
-	if (!status)
-		status = tc_look(&l, &p);
-	if (!status)
-		status = tc_remove_check(&l, &p);
 	if (status)
 		return status;
-	hold_signals(&old);
-	status = tc_remove(&l, &p, &removed);
-	if (!status) {
-		err = port_request(CSIG_CMD_PORT_DEL, &l, NULL);
-		if (err && !(removed && (err == -ENOENT || err == -ENODEV)))
-			status = nl_refused(err, dev);
+	if (host_is_on(&l))
+		return fail("%s: a host is enabled on it, which needs the port; first: csigctl host disable dev %s",
+			    dev, dev);
+	return port_take(&l);
+}
+
+/* Is the device a port, and does it trust what comes in? */
+int port_state(const struct link *l, bool *exists, unsigned int *ingress)
+{
+	struct nlattr *config[CSIG_A_PORT_CONFIG_MAX + 1];
+	struct nlattr *tb[CSIG_A_PORT_MAX + 1];
+	struct nl_msg *msg = csig_request(CSIG_CMD_PORT_GET, 0);
+	struct answer answer;
+	int err;
+
+	*exists = false;
+	*ingress = CSIG_INGRESS_STRIP;
+	if (msg)
+		nla_put_u32(msg, CSIG_A_PORT_IFINDEX, (uint32_t)l->index);
+	err = csig_talk(msg, &answer);
+	if (err == -ENOENT || err == -ENODEV)
+		return ST_OK;
+	if (err)
+		return nl_refused(err, l->name);
+	if (answer.n && !csig_attrs(answer.msgs[0], CSIG_A_PORT_MAX, tb)) {
+		attr_nested(tb[CSIG_A_PORT_CONFIG], CSIG_A_PORT_CONFIG_MAX,
+			    config);
+		*ingress = attr_u8(config[CSIG_A_PORT_CONFIG_INGRESS],
+				   CSIG_INGRESS_STRIP);
+		*exists = true;
 	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	return status;
+	answer_free(&answer);
+	return ST_OK;
 }
 
 int do_port(struct args *a)

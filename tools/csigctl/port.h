@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A port in two halves: port.c talks to the csig family, port_tc.c puts the qdisc
- * and the ingress action in place.
+ * and the ingress action in place.  What a host adds to it is host.h.
  */
 #ifndef CSIGCTL_PORT_H
 #define CSIGCTL_PORT_H
+
+#include <signal.h>
 
 #include "nl.h"
 #include "profile.h"
@@ -12,9 +14,11 @@
 /* What csigctl puts in place carries these numbers, and only that is removed. */
 #define PORT_ROOT_MAJOR		0xc519U	/* root qdisc: csig, or mq with csigs */
 #define PORT_QUEUE_MAJOR	0xc520	/* csig of queue 0, and up */
-#define PORT_FILTER_PRIO	0xc516U
-#define PORT_FILTER_HANDLE	0xc516	/* the clsact was there before */
-#define PORT_FILTER_OWN_CLSACT	0xc517	/* the clsact came with the filter */
+#define PORT_FILTER_PRIO	0xc516U	/* ingress, and egress of "qdisc keep" */
+#define HOST_INGRESS_PRIO	0xc517U	/* a host's filters: behind the port's, */
+#define HOST_EGRESS_PRIO	0xc515U	/*   before the port's */
+#define FILTER_HANDLE		0xc516	/* a port's clsact, a host's port was there */
+#define FILTER_HANDLE_OWN	0xc517	/* it came with the filter */
 
 /**
  * struct link - a network device
@@ -86,6 +90,15 @@ bool tc_updates_before_queue(const struct link *l);
 int tc_remove_check(const struct link *l, const struct placement *p);
 int tc_remove(const struct link *l, const struct placement *p,
 	      unsigned int *removed);
+
+/* port.c */
+void hold_signals(sigset_t *old);
+int port_make_trusting(const struct link *l);
+int port_take(const struct link *l);
+int port_state(const struct link *l, bool *exists, unsigned int *ingress);
+
+/* host_tc.c */
+bool host_is_on(const struct link *l);
 
 /* port_show.c */
 int port_show(struct args *a);
