@@ -76,27 +76,40 @@ int cgroup_id(const char *path, uint64_t *id)
 	return id_of(full, id);
 }
 
-/* What an open handle is called, without the mount point */
-static char *path_of(uint64_t id)
+static int open_id(uint64_t id, int flags)
 {
 	union handle u = {
 		.h.handle_bytes = sizeof(id),
 		.h.handle_type = HANDLE_KERNFS,
 	};
 	const char *mount = cgroup_mount();
-	char link[64], path[PATH_MAX];
-	ssize_t len = -1;
-	size_t prefix;
 	int dir, fd;
 
 	if (!mount)
-		return NULL;
+		return -1;
 	dir = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return NULL;
+		return -1;
 	memcpy(u.h.f_handle, &id, sizeof(id));
-	fd = open_by_handle_at(dir, &u.h, O_PATH | O_CLOEXEC);
+	fd = open_by_handle_at(dir, &u.h, flags | O_CLOEXEC);
 	close(dir);
+	return fd;
+}
+
+int cgroup_open(uint64_t id)
+{
+	return open_id(id, O_RDONLY | O_DIRECTORY);
+}
+
+/* What an open handle is called, without the mount point */
+static char *path_of(uint64_t id)
+{
+	const char *mount = cgroup_mount();
+	char link[64], path[PATH_MAX];
+	int fd = open_id(id, O_PATH);
+	ssize_t len = -1;
+	size_t prefix;
+
 	if (fd < 0)
 		return NULL;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);

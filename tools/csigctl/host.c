@@ -16,6 +16,7 @@
 
 #include <csig.skel.h>
 
+#include "cgroup.h"
 #include "host.h"
 #include "output.h"
 
@@ -366,6 +367,23 @@ out:
 	return status;
 }
 
+/* A file descriptor of the cgroup; the root without a path */
+static int find_cgroup(const char *path, int *fd, uint64_t *id)
+{
+	const char *mount = cgroup_mount();
+	int err;
+
+	if (!mount)
+		return fail("cgroup v2 is not mounted; try: mkdir -p /run/cgroup2 && mount -t cgroup2 none /run/cgroup2");
+	err = cgroup_id(path ? path : mount, id);
+	if (!err) {
+		*fd = cgroup_open(*id);
+		err = *fd < 0 ? -errno : 0;
+	}
+	return err ? fail("cgroup %s: %s; groups of version 2 are below %s",
+			  path ? path : "/", strerror(-err), mount) : ST_OK;
+}
+
 static int host_enable(struct args *a)
 {
 	uint64_t cgroup_id = 0;
@@ -390,7 +408,7 @@ static int host_enable(struct args *a)
 		return fail("a host needs BPF: %s", why);
 	status = host_signals(a, &s);
 	if (!status)
-		status = cgroup_open(s.cgroup, &cgroup_fd, &cgroup_id);
+		status = find_cgroup(s.cgroup, &cgroup_fd, &cgroup_id);
 	if (status)
 		return status;
 	hold_signals(&old);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A host: host.c decides, host_tc.c puts its filters in place, host_cgroup.c finds its
- * cgroup, host_set.c keeps its maps, host_show.c prints it.
+ * A host: host.c decides, host_tc.c puts its filters in place, host_set.c keeps its
+ * maps, host_show.c prints it.
  */
 #ifndef CSIGCTL_HOST_H
 #define CSIGCTL_HOST_H
@@ -66,11 +66,6 @@ static inline bool host_on(const struct host_place *p)
 {
 	return p->ingress.ours || p->egress.ours;
 }
-
-/* host_cgroup.c */
-bool cgroup_mount(char *path, size_t size);
-int cgroup_open(const char *path, int *fd, uint64_t *id);
-bool cgroup_path(uint64_t id, char *path, size_t size);
 
 /* host_show.c */
 int host_show(struct args *a);

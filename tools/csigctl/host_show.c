@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cgroup.h"
 #include "host.h"
 #include "output.h"
 
@@ -102,11 +103,11 @@ static void print_devices(const struct csig_profile *p,
 
 static void print_settings(const struct csig_host *h)
 {
-	char path[1024];
+	const char *path = cgroup_path(h->cgroup_id);
 
 	out_str("reflect", "reflect %s", reflect_words[h->reflect & 1]);
 	out_u64("kind", " kind %" PRIu64, h->opt_kind);
-	if (cgroup_path(h->cgroup_id, path, sizeof(path)))
+	if (path)
 		out_str("cgroup", " cgroup %s", path);
 	else
 		out_null("cgroup", " cgroup (gone or not mounted here)");
