@@ -68,8 +68,11 @@ static void print_range(const struct csig_signal *s, const struct csig_tag *tag)
 void print_tag(const struct csig_profile *p, const struct csig_tag *tag)
 {
 	const struct csig_signal *s = &p->signals[tag->t];
-	const char *name = names_find(p, tag->t, tag->format, tag->lm);
+	const char *name = NULL;
 
+	/* LM 0 of a tag that no port wrote into is no place */
+	if (tag_written(p, tag))
+		name = names_find(p, tag->t, tag->format, tag->lm);
 	out_str("format", " %s", WORD(format_words, tag->format));
 	out_u64("t", " T%" PRIu64, tag->t);
 	if (s->defined)
@@ -138,4 +141,14 @@ bool tag_written(const struct csig_profile *p, const struct csig_tag *tag)
 
 	return tag->lm || !s->defined ||
 	       tag->s != csig_initial_s(s->aggregate, tag->format);
+}
+
+bool tag_says_nothing(const struct csig_profile *p, const struct csig_tag *tag)
+{
+	const struct csig_signal *s = &p->signals[tag->t];
+
+	return s->defined && s->aggregate == CSIG_AGGREGATE_MIN &&
+	       !tag_written(p, tag) &&
+	       (tag->format == CSIG_FORMAT_EXPANDED ||
+		tag->s > s->coding.nbounds);
 }

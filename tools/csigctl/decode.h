@@ -23,5 +23,10 @@ const char *tag_place_text(const struct csig_profile *p,
 
 /* Did a port on the path put its value in?  If not, the tag is as it was sent. */
 bool tag_written(const struct csig_profile *p, const struct csig_tag *tag);
+/*
+ * Its S is no value of any port: the path has none that measures.  Where S could be
+ * one (">=95%"), a tag that was not written means that no port had a worse value.
+ */
+bool tag_says_nothing(const struct csig_profile *p, const struct csig_tag *tag);
 
 #endif /* CSIGCTL_DECODE_H */

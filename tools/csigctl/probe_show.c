@@ -115,18 +115,27 @@ static unsigned int find_notes(const struct probe *p,
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+static const char *where_text(const struct probe *p, const struct csig_tag *tag,
+			      char *buf, size_t size)
+{
+	if (tag_written(&p->profile, tag))
+		return tag_place_text(&p->profile, tag, buf, size);
+	snprintf(buf, size, "no port");
+	return buf;
+}
+
 static void value_and_place(const struct probe *p, const struct probe_signal *s,
 			    char *value, size_t vsize, char *place, size_t psize)
 {
 	if (!is_fresh(p, s)) {
 		snprintf(value, vsize, "unknown");
 		snprintf(place, psize, "-");
-	} else if (!tag_written(&p->profile, &s->tag)) {
+	} else if (tag_says_nothing(&p->profile, &s->tag)) {
 		snprintf(value, vsize, "unknown");
-		snprintf(place, psize, "no port wrote it");
+		snprintf(place, psize, "no port measures");
 	} else {
 		tag_value_text(&p->profile, &s->tag, value, vsize);
-		tag_place_text(&p->profile, &s->tag, place, psize);
+		where_text(p, &s->tag, place, psize);
 	}
 }
 
@@ -215,7 +224,7 @@ static void json_head(const struct probe *p, const char *event)
 static void json_signal(const struct probe *p, bool back, unsigned int t)
 {
 	const struct probe_signal *s = row(p, back, t);
-	bool known = is_fresh(p, s) && tag_written(&p->profile, &s->tag);
+	bool known = is_fresh(p, s) && !tag_says_nothing(&p->profile, &s->tag);
 
 	out_open_object(NULL);
 	out_str("direction", NULL, directions[back]);
@@ -271,8 +280,9 @@ static void json_places(const struct probe *p)
 				out_str("direction", NULL, directions[back]);
 				out_u64("t", NULL, t);
 				out_u64("lm", NULL, s->places[i].tag.lm);
-				out_str("place", NULL, tag_place_text(&p->profile,
-					&s->places[i].tag, place, sizeof(place)));
+				out_str("place", NULL,
+					where_text(p, &s->places[i].tag, place,
+						   sizeof(place)));
 				out_u64("values", NULL, s->places[i].n);
 				out_close_object();
 			}
@@ -358,9 +368,7 @@ static void print_places(const struct probe *p, bool back, unsigned int t)
 	       signal_name(&p->profile.signals[t]), s->values);
 	for (i = 0; i < PROBE_PLACES && s->places[i].n; i++)
 		printf("%s %s %" PRIu64 "%%", i ? "," : " ",
-		       tag_written(&p->profile, &s->places[i].tag) ?
-		       tag_place_text(&p->profile, &s->places[i].tag, place,
-				      sizeof(place)) : "no port",
+		       where_text(p, &s->places[i].tag, place, sizeof(place)),
 		       (s->places[i].n * 100 + s->values / 2) / s->values);
 	fputc('\n', stdout);
 }
