@@ -48,10 +48,14 @@ int csig_domain_publish(struct csig_net *cn, struct csig_domain *new,
 		}
 		i++;
 	}
+	err = csig_gro_get(&new->profile);
+	if (err)
+		goto undo;
 	i = 0;
 	rcu_assign_pointer(cn->domain, new);
 	xa_for_each(&cn->ports, index, port)
 		csig_port_swap_rules(port, rules[i++]);
+	csig_gro_put(&old->profile);
 	/* The last rules made from it are on their way out, see csig_rules. */
 	kfree_rcu(old, rcu);
 	kvfree(rules);

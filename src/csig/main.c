@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
+#include <linux/slab.h>
 #include <net/netns/generic.h>
 
 #include <csig/version.h>
@@ -21,10 +22,16 @@ static int __net_init csig_net_init(struct net *net)
 {
 	struct csig_net *cn = csig_net(net);
 	struct csig_domain *domain = csig_domain_alloc();
+	int err;
 
 	if (!domain)
 		return -ENOMEM;
 	csig_profile_preset(&domain->profile, CSIG_PRESET_DEFAULT);
+	err = csig_gro_get(&domain->profile);
+	if (err) {
+		kfree(domain);
+		return err;
+	}
 	domain->digest = csig_profile_digest(&domain->profile);
 	cn->net = net;
 	xa_init(&cn->ports);
@@ -36,12 +43,14 @@ static int __net_init csig_net_init(struct net *net)
 static void __net_exit csig_net_exit(struct net *net)
 {
 	struct csig_net *cn = csig_net(net);
+	struct csig_domain *domain = rcu_dereference_protected(cn->domain, 1);
 
 	rtnl_lock();
 	csig_ports_free(cn);
 	rtnl_unlock();
 	xa_destroy(&cn->ports);
-	kfree_rcu(rcu_dereference_protected(cn->domain, 1), rcu);
+	csig_gro_put(&domain->profile);
+	kfree_rcu(domain, rcu);
 }
 
 static struct pernet_operations csig_net_ops = {
@@ -71,6 +80,7 @@ static int __init csig_init(void)
 	err = csig_netlink_init();
 	if (err)
 		goto err_act;
+	csig_gro_start();
 	csig_kfunc_init();
 	return 0;
 
@@ -88,6 +98,7 @@ err_pernet:
 /* Qdiscs and actions hold the module, so none is left here. */
 static void __exit csig_exit(void)
 {
+	csig_gro_stop();
 	csig_netlink_exit();
 	csig_act_exit();
 	csig_sch_exit();
