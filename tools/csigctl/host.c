@@ -18,6 +18,7 @@
 
 #include "cgroup.h"
 #include "host.h"
+#include "reflect.h"
 #include "output.h"
 
 #define AVOID_NS	60000000000ULL
@@ -426,6 +427,7 @@ static int disable(const struct link *l)
 	const uint32_t key = (uint32_t)l->index;
 	struct host_place p;
 	struct host_set set;
+	bool reflects;
 	int status;
 
 	status = set_open(&set);
@@ -434,6 +436,8 @@ static int disable(const struct link *l)
 	status = host_tc_look(l, &p);
 	if (!status && !host_on(&p))
 		status = fail("%s: no host is enabled on it", l->name);
+	if (!status)
+		status = reflect_kernel_remove(l->index, &reflects);
 	if (!status)
 		status = host_tc_remove(l, &p);
 	if (!status && host_set_exists(&set)) {

@@ -423,7 +423,7 @@ int do_probe(struct args *a)
 		status = domain_get(&d);
 	if (!status) {
 		p->profile = d.profile;
-		status = probe_open(p, signals);
+		status = probe_open(p, a, signals);
 	}
 	if (!status)
 		status = run(p);

@@ -114,8 +114,8 @@ uint64_t probe_now(void);
 /* A value that old says nothing about now */
 uint64_t probe_fresh_ns(const struct probe *p);
 
-/* probe_path.c: destination, device, socket; needs p->profile for signals' words */
-int probe_open(struct probe *p, const char *signals);
+/* probe_path.c: destination, device, socket; the words for messages */
+int probe_open(struct probe *p, struct args *a, const char *signals);
 void probe_close(struct probe *p);
 
 /* probe_show.c */

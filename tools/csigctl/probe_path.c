@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host_bpf.h"
+#include "host.h"
 #include "nl.h"
 #include "probe.h"
 
@@ -213,53 +213,18 @@ static int find_device(struct probe *p, int ifindex,
 	return status;
 }
 
-/* "abwc,pd,3" into bits; the first signal of the domain that has the source */
-static int parse_signals(struct probe *p, const char *text)
-{
-	unsigned int t, source;
-	char *copy, *one, *save;
-	int status = ST_OK;
-	uint64_t v;
-
-	p->signals = 0;
-	copy = strdup(text);
-	if (!copy)
-		return fail("out of memory");
-	for (one = strtok_r(copy, ",", &save); one && !status;
-	     one = strtok_r(NULL, ",", &save)) {
-		if (!parse_word(one, source_words, ARRAY_SIZE(source_words),
-				&source)) {
-			for (t = 0; t < CSIG_SIGNALS; t++)
-				if (p->profile.signals[t].defined &&
-				    p->profile.signals[t].source == source)
-					break;
-		} else if (!parse_uint(one, CSIG_SIGNALS - 1, &v)) {
-			t = (unsigned int)v;
-		} else {
-			warn("signal \"%s\" is not abw, abwc, pd, nqd or a number from 0 to 15",
-			     one);
-			status = ST_USAGE;
-			break;
-		}
-		if (t == CSIG_SIGNALS || !p->profile.signals[t].defined)
-			status = fail("the domain has no signal \"%s\"; see \"csigctl signal show\"",
-				      one);
-		else
-			p->signals |= (uint16_t)(1U << t);
-	}
-	free(copy);
-	return status;
-}
-
-static int choose_signals(struct probe *p, const char *words,
+static int choose_signals(struct probe *p, struct args *a, const char *words,
 			  const struct csig_device *settings)
 {
+	struct host_settings wanted = { .signals = words };
 	unsigned int format = settings->format, t;
 	int status = ST_OK;
 
 	p->signals = settings->signals;
-	if (words)
-		status = parse_signals(p, words);
+	if (words) {
+		status = host_signals(a, &wanted);
+		p->signals = wanted.device.signals;
+	}
 	if (p->formats)
 		format = p->formats >> CSIG_FORMAT_EXPANDED & 1;
 	for (t = 0; t < CSIG_SIGNALS; t++) {
@@ -274,7 +239,7 @@ static int choose_signals(struct probe *p, const char *words,
 	return status;
 }
 
-int probe_open(struct probe *p, const char *signals)
+int probe_open(struct probe *p, struct args *a, const char *signals)
 {
 	struct csig_device settings = { 0 };
 	struct sockaddr_storage dst;
@@ -288,7 +253,7 @@ int probe_open(struct probe *p, const char *signals)
 	if (!status)
 		status = find_device(p, ifindex, &settings);
 	if (!status)
-		status = choose_signals(p, signals, &settings);
+		status = choose_signals(p, a, signals, &settings);
 	if (status)
 		return status;
 	err = libcsig_open(p->fd, &p->host);
