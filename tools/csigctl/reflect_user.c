@@ -315,6 +315,19 @@ static ssize_t receive(struct responder *s, int fd, struct msghdr *m,
 	return n;
 }
 
+/* What came between bind and connect is of somebody else: its next probe is not. */
+static void answer_stray(struct responder *s, const struct peer *p,
+			 const struct addr *from, ssize_t n, uint64_t now)
+{
+	if (!within_rate(&s->next_ns, now, s->r->rate)) {
+		s->limited++;
+		return;
+	}
+	csig_probe_answer(buf, NULL, CSIG_PROBE_READS | CSIG_PROBE_FIRST);
+	if (sendto(p->fd, buf, (size_t)n, 0, &from->sa, from->len) == n)
+		s->answers++;
+}
+
 static void on_peer(struct responder *s, struct peer *p)
 {
 	struct csig_probe probe;
@@ -332,10 +345,14 @@ static void on_peer(struct responder *s, struct peer *p)
 		n = receive(s, p->fd, &m, &probe);
 		if (n < 0)
 			return;
-		/* what came between bind and connect may be of somebody else */
-		if (!n || !same_addr(&from, &p->addr))
+		if (!n)
 			continue;
 		now = now_ns();
+		from.len = m.msg_namelen;
+		if (!same_addr(&from, &p->addr)) {
+			answer_stray(s, p, &from, n, now);
+			continue;
+		}
 		p->last_ns = now;
 		if (!within_rate(&p->next_ns, now, PEER_RATE) ||
 		    !within_rate(&s->next_ns, now, s->r->rate)) {
