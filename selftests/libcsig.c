@@ -3,6 +3,7 @@
  * What libcsig.sh compiles against the installed libcsig: sockets of two network
  * namespaces in one process.  Usage: libcsig TEST NS1 NS2 ADDRESS2
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -60,10 +61,10 @@ static int socket_in(const char *ns, int family, int type)
 	return fd;
 }
 
-static struct sockaddr_in address(const char *text, int port)
+static struct sockaddr_in address(const char *text, unsigned short port)
 {
 	struct sockaddr_in a = {
-		.sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+		.sin_family = AF_INET, .sin_port = htons(port),
 	};
 
 	EXPECT(inet_pton(AF_INET, text, &a.sin_addr) == 1);

@@ -199,8 +199,8 @@ static void reflect_probe(void)
 	struct csig_tag tag;
 	bool valid;
 
-	want = hex_octets("802b850000000000c516010000028003"
-			  "deadbeef010203041122334455667788", &want_len);
+	want = hex_octets("802b850000000000c516010000028003deadbeef010203041122334455667788",
+			  &want_len);
 	memset(msg, 0xee, sizeof(msg));
 	csig_probe_encode(&p, &compact, msg);
 	CHECK_EQ(want_len, CSIG_PROBE_LEN, "length");

@@ -103,14 +103,13 @@ static int open_set(struct host_set *set, bool change)
 /* Maps are those of the set, or of an earlier responder of the namespace. */
 static int load(struct responder_bpf *obj, const struct host_set *set)
 {
-	struct bpf_map *map;
 	char path[160];
 	int fd, status = ST_OK;
 
-	bpf_object__for_each_map(map, obj->obj)
-		bpf_map__set_autocreate(map, map == obj->maps.csig_responders ||
-					     map == obj->maps.csig_answer ||
-					     map == obj->maps.csig_devices);
+	/* what maps.h declares beside those that are used */
+	bpf_map__set_autocreate(obj->maps.csig_flows, false);
+	bpf_map__set_autocreate(obj->maps.csig_host, false);
+	bpf_map__set_autocreate(obj->maps.csig_avoid, false);
 	fd = get_map(set);
 	if ((fd >= 0 && bpf_map__reuse_fd(obj->maps.csig_responders, fd)) ||
 	    bpf_map__reuse_fd(obj->maps.csig_devices, set->devices))

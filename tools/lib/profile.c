@@ -324,7 +324,7 @@ int libcsig_decode(const struct libcsig_profile *profile,
 	if (!tag_fits(tag))
 		return -EINVAL;
 	s = &profile->p.signals[tag->t];
-	if (!s->defined || s->source >= sizeof(sources) / sizeof(sources[0]) ||
+	if (!s->defined || s->source > CSIG_SOURCE_NQD ||
 	    s->aggregate >= CSIG_AGGREGATE_COUNT ||
 	    (s->aggregate == CSIG_AGGREGATE_SUM && tag->format == LIBCSIG_COMPACT))
 		return -ENODATA;
