@@ -27,6 +27,7 @@ typedef _Bool bool;
 #define CSIG_EXISTS	(-17)	/* -EEXIST */
 #define CSIG_INVALID	(-22)	/* -EINVAL */
 #define CSIG_NO_SPACE	(-28)	/* -ENOSPC */
+#define CSIG_NO_OPTION	(-42)	/* -ENOMSG */
 #define CSIG_TOO_LONG	(-90)	/* -EMSGSIZE */
 
 #define AF_INET		2
@@ -99,10 +100,6 @@ struct inet_sock {
 struct request_sock {
 	struct sock_common __req_common;
 	__u8 num_retrans;
-};
-
-struct tcp_request_sock {
-	bool is_mptcp;
 };
 
 struct inet_connection_sock {

@@ -15,6 +15,7 @@
 #define CSIG_SYNS_WITH_OPTION	2	/* the third SYN or SYN-ACK is without */
 #define SOL_TCP			6
 #define TCP_SAVE_SYN		27
+#define TCPOPT_MPTCP		30
 
 static __always_inline void flags_add(struct bpf_sock_ops *ctx,
 				      struct csig_flow *flow, __u32 flags)
@@ -225,6 +226,15 @@ leave:
 	flags_remove(ctx, inherited);
 }
 
+/* A listener of MPTCP takes plain connections, too; those are like any other. */
+static __always_inline bool syn_is_mptcp(struct bpf_sock_ops *ctx)
+{
+	__u8 opt[4] = { TCPOPT_MPTCP };
+
+	return bpf_load_hdr_opt(ctx, opt, sizeof(opt),
+				BPF_LOAD_HDR_OPT_TCP_SYN) != CSIG_NO_OPTION;
+}
+
 /*
  * What a SYN-ACK answers, 0 for nothing.  The socket is a request, of which sockops
  * shows next to nothing: its kernel structures are looked at.
@@ -233,7 +243,6 @@ static __always_inline __u8 synack_flags(struct bpf_sock_ops *ctx,
 					 struct csig_host *host)
 {
 	struct bpf_sock_ops_kern *kern = bpf_cast_to_kern_ctx(ctx);
-	struct tcp_request_sock *treq;
 	struct request_sock *req;
 	struct tcp_sock *listener;
 	__u8 flags;
@@ -250,10 +259,8 @@ static __always_inline __u8 synack_flags(struct bpf_sock_ops *ctx,
 	}
 	req = bpf_rdonly_cast(kern->sk,
 			      bpf_core_type_id_kernel(struct request_sock));
-	treq = bpf_rdonly_cast(kern->sk,
-			       bpf_core_type_id_kernel(struct tcp_request_sock));
 	/* counted after it was sent: it is 1 when the third is made */
-	if (req->num_retrans >= CSIG_SYNS_WITH_OPTION - 1 || treq->is_mptcp)
+	if (req->num_retrans >= CSIG_SYNS_WITH_OPTION - 1 || syn_is_mptcp(ctx))
 		return 0;
 	listener = bpf_rdonly_cast(req->__req_common.skc_listener,
 				   bpf_core_type_id_kernel(struct tcp_sock));
