@@ -186,9 +186,15 @@ path_child() { # HOP KIND [OPTION...]
 hosts_enable() { # [SETTING...]
 	local n
 
+	at_leave hosts_off
 	for n in h1 h2; do
 		ctl $n host enable dev "${path_host_dev:-eth0}" "$@"
 	done
+}
+
+# At the end of a test function that failed, too
+hosts_off() {
+	hosts_disable 2>/dev/null || true
 }
 
 hosts_disable() {
@@ -197,6 +203,7 @@ hosts_disable() {
 	for n in h1 h2; do
 		ctl $n host disable dev "${path_host_dev:-eth0}"
 	done
+	at_leave :
 }
 
 host_count() { # NS KEY: a counter of "host show"
@@ -234,6 +241,39 @@ path_cross_flow() { # HOP RATE
 path_traffic() { # [FLOW...]
 	# shellcheck disable=SC2119
 	pace_start "$(path_flow)" "$(path_cross_flow 1 $path_cross)" "$@"
+}
+
+# Many connections, all of which must be complete; see connections.py.
+connections() { # ADDRESS OF h2 [OPTION...]
+	local addr=$1
+
+	shift
+	py connections --client "$(ns h1)" --server "$(ns h2)" --addr "$addr" "$@" ||
+		fail "not all connections were complete: $addr $*"
+}
+
+# What is on the wire of a device, seen from now on; see wire.py.  wire_stop ends it,
+# wire_get reads it.
+wire_start() { # NS/DEV [OPTION...]
+	local where
+
+	where=$(ns "${1%%/*}")/${1#*/}
+	shift
+	rm -f "$_csig_tmp/wire_ready"
+	python3 -SEB "$CSIG_LIB_DIR/wire.py" "$where" --ready "$_csig_tmp/wire_ready" \
+		"$@" >"$_csig_tmp/wire" &
+	wire_pid=$!
+	wait_for 30 test -e "$_csig_tmp/wire_ready" || fail "wire.py does not start"
+}
+
+wire_stop() {
+	kill "$wire_pid"
+	wait "$wire_pid" || fail "wire.py failed"
+	[ "$(wire_get .lost)" = 0 ] || echo "wire.py lost $(wire_get .lost) frames"
+}
+
+wire_get() { # JQ
+	jq -r "$1" "$_csig_tmp/wire"
 }
 
 # --- what "flow show" says of it ------------------------------------------------------
@@ -288,7 +328,7 @@ _mb_nft() { # DEVICE THEY COME FROM, RULE...
 		echo "table netdev mb_$dev {"
 		echo "chain c {"
 		echo "type filter hook ingress device \"$dev\" priority 0;"
-		printf '%s\n' "$@" } }
+		printf '%s\n' "$@" "}" "}"
 	} | nsx r2 nft -f -
 }
 
