@@ -1,0 +1,224 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# "csigctl flow show" against a path whose ports are known: values and places of every
+# signal, filters, JSON, the bottleneck that moves, flows that must not see each other's.
+# The path and its ports are those of hosts.sh.
+
+# shellcheck disable=SC2119 # settings may follow, or not
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/traffic.sh"
+. "$(dirname "$0")/hosts.sh"
+
+table="r2/out0 r1/out0 r3/out0"		# places of abw, abwc, pd
+
+# Two flows, over IPv4 and IPv6
+start() { # [SETTING...]
+	hosts_enable "$@"
+	path_traffic "$(path_flow "addr=$H2_6" port=5002)"
+}
+
+finish() {
+	pace_stop
+	hosts_disable
+}
+
+# The value of signal T that a flow shows includes what the port says, within PERCENT.
+# Both move with the traffic: what is wrong never agrees.
+value_is() { # T PORT KEY PERCENT PORT OF THE FLOW
+	local lo hi got
+
+	flow_is h1 true dport "$5"
+
+	read -r lo hi < <(jq -r ".[0].signals[] | select(.t == $1) |
+		[.value_min, .value_max // 1e15] | map(floor) | @tsv" "$_csig_tmp/flow")
+	got=$(port_get "${2%/*}" "${2#*/}" "$3")
+	if [ $((got * (100 + $4))) -lt $((lo * 100)) ] ||
+		[ $((got * (100 - $4))) -gt $((hi * 100)) ]; then
+		echo "T$1 is $lo to $hi, $2 says $3 $got"
+		return 1
+	fi
+}
+
+values_and_places() { # FORMAT
+	local port
+
+	start format "$1"
+	for port in 5001 5002; do
+		# shellcheck disable=SC2086
+		flow_wait 15 h1 "$(flow_at 0 $table)" dport $port
+		wait_for 15 value_is 0 r2/out0 abw_bps 10 $port
+		wait_for 15 value_is 1 r1/out0 abwc_ppm 10 $port
+		json 'length == 1 and (.[0] | .negotiation == "on" and
+			.path == "capable" and .reflects and .rtt_ns > 20e6 and
+			.format == "'"$1"'" and (.formats | length) == 2 and
+			.stats.tagged > 10 and .stats.reflections_in > 5 and
+			.stats.malformed_in == 0 and
+			(.signals | map(.format == "'"$1"'") | all))' <"$_csig_tmp/flow"
+		# what the netem below r3's port adds
+		json '.[0].signals[] | select(.t == 2) |
+			.value_min <= 30e6 and .value_max >= 19e6' <"$_csig_tmp/flow"
+	done
+	# The receiver knows the same from the tags themselves.
+	flow_wait 5 h2 'length == 1 and (.[0].received | map(.bottleneck) ==
+		["r2/out0", "r1/out0", "r3/out0"])' sport 5001
+	flow_is h2 '.[0].stats | .received_tagged > 10 and .reflections_out > 5' \
+		sport 5001
+	finish
+}
+
+count_is() { # NUMBER [WORD...]
+	local want=$1
+
+	shift
+	flow_is h1 "length == $want" "$@" ||
+		fail "$*: $(jq length "$_csig_tmp/flow"), not $want"
+}
+
+filters() {
+	local cgroup=/sys/fs/cgroup
+
+	start
+	flow_wait 10 h1 'length == 2'
+	count_is 1 dport 5001
+	count_is 1 dst "$H2_6"
+	count_is 1 dst 10.2.0.0/16
+	count_is 0 dst 10.2.0.0/17 dport 5002
+	count_is 2 src ::/0
+	count_is 1 src 0.0.0.0/0
+	count_is 1 src "$H1_6" dst "$H2_6" dport 5002
+	count_is 0 dst "$H1_4"
+	flow_is h1 true dport 5001
+	count_is 1 sport "$(jq '.[0].sport' "$_csig_tmp/flow")"
+	if [ -e $cgroup/cgroup.procs ]; then
+		mkdir -p "$cgroup/csig-$$"
+		count_is 2 cgroup /
+		count_is 0 cgroup "/csig-$$"
+		count_is 0 cgroup "$cgroup/csig-$$"
+		rmdir "$cgroup/csig-$$"
+	fi
+	assert_refused 1 "not an address" ctl h1 flow show dst 10.2.0.300
+	assert_refused 1 "length is not" ctl h1 flow show dst 10.2.0.0/33
+	assert_refused 1 "not 1 to 65535" ctl h1 flow show sport 0
+	assert_refused 1 "needs a value" ctl h1 flow show dport
+	assert_refused 1 "is unknown" ctl h1 flow show nonsense
+	assert_refused 1 "given twice" ctl h1 flow show dport 1 dport 2
+	assert_refused 2 "cgroup" ctl h1 flow show cgroup /no/such/group
+	assert_refused 2 "csigctl host enable" ctl r1 flow show
+	finish
+}
+
+schema_and_text() {
+	local text
+
+	start
+	# shellcheck disable=SC2086
+	flow_wait 15 h1 "$(flow_at 0 $table)" dport 5001
+	flows h1 >"$_csig_tmp/all"
+	flows h2 >"$_csig_tmp/all2"
+	for text in all all2; do
+		python3 -W ignore -m jsonschema -i "$_csig_tmp/$text" "$CSIG_LIB_DIR/flow_schema.json"
+	done
+	text=$(csigctl -n "$(ns h1)" flow show names "$path_names" dport 5001)
+	[[ $text == *"tcp $H1_4:"*" > $H2_4:5001 established rtt "* ]] ||
+		fail "text without addresses: $text"
+	[[ $text == *"csig on compact expanded  path capable"* ]] ||
+		fail "text without the negotiation: $text"
+	[[ $text == *"T0 min(abw) "*" at r2/out0"* ]] ||
+		fail "text without the bottleneck: $text"
+	finish
+}
+
+# From the change of the port to the line that names it: one second.
+bottleneck_moves() {
+	local line start took=none
+
+	start
+	# shellcheck disable=SC2086
+	flow_wait 15 h1 "$(flow_at 0 $table)" dport 5001
+	exec {watch}< <(exec csigctl -n "$(ns h1)" -j flow show dport 5001 \
+		names "$path_names" -w 0.1)
+	read -r -t 10 -u "$watch" line || fail "flow show -w shows nothing"
+	path_capacity 3 5mbit
+	start=${EPOCHREALTIME/./}
+	while read -r -t 10 -u "$watch" line; do
+		[[ $line == *'"t":0,'*r3/out0*'"t":1,'* ]] || continue
+		took=$((${EPOCHREALTIME/./} - start))
+		break
+	done
+	exec {watch}<&-
+	echo "shown after $took us"
+	path_capacity 3 "${path_kbit[2]}kbit"
+	[ "$took" != none ] || fail "the move was not shown: $line"
+	assert_le "microseconds" $((1000000 * CSIG_TIME_SCALE)) "$took"
+	finish
+}
+
+# r2 is a host, too: a flow to it has its bottlenecks at r1 only.  Its delay there rounds to
+# nothing.
+not_each_others() {
+	local i
+
+	hosts_enable
+	ctl r2 host enable dev in0
+	pace_start "$(path_flow)" "$(path_cross_flow 1 $path_cross)" \
+		"kind=tcp,from=$(ns h1),to=$(ns r2),addr=10.3.1.2,port=5003,size=1000,rate=2M"
+	# shellcheck disable=SC2086
+	flow_wait 15 h1 "$(flow_at 0 $table)" dport 5001
+	flow_wait 15 h1 "$(flow_at 0 r1/out0 r1/out0)" dport 5003
+	for i in 1 2 3 4 5; do
+		flow_is h1 '[.[] | select(.dport == 5001) | .signals[].bottleneck] ==
+				["r2/out0", "r1/out0", "r3/out0"] and
+			([.[] | select(.dport == 5003) | .signals[:2][].bottleneck] |
+				unique == ["r1/out0"])' ||
+			fail "look $i: $(jq -c 'map([.dport, .signals[].bottleneck])' \
+				"$_csig_tmp/flow")"
+	done
+	ctl r2 host disable dev in0
+	finish
+}
+
+# Each is complete, and none leaves anything behind.
+short_connections() {
+	local before after
+
+	hosts_enable
+	before=$(host_count h1 negotiated)
+	connections "$H2_4" --count 300 --bytes 3000 --parallel 50
+	connections "$H2_6" --count 100 --bytes 3000 --parallel 50
+	after=$(host_count h1 negotiated)
+	assert_eq "negotiated" 400 $((after - before))
+	assert_eq "negotiated at the server" "$after" "$(host_count h2 negotiated)"
+	flow_wait 10 h1 'map(select(.tcp_state == "established")) | length == 0'
+	hosts_disable
+}
+
+# On a terminal: a screen of its own, as much as the window holds, given back at Ctrl-C.
+watch_on_terminal() {
+	local out=$_csig_tmp/screen
+
+	command -v script >/dev/null || skip "needs script(1)"
+	start
+	flow_wait 10 h1 'length == 2'
+	script -qec "stty rows 7 cols 60; echo \$\$ >$out.pid
+		exec csigctl -n $(ns h1) flow show -w 0.2" "$out" >/dev/null </dev/null &
+	wait_for 15 eval "[ \"\$(grep -aco '2 flows' $out 2>/dev/null)\" -ge 2 ]" ||
+		fail "nothing on the screen: $(cat -v "$out")"
+	kill -INT "$(cat "$out.pid")" || fail "it ended by itself"
+	wait $! || fail "status $? after Ctrl-C"
+	grep -aqF $'\e[?1049h' "$out" || fail "no screen of its own"
+	tail -c 200 "$out" | grep -aqF $'\e[?1049l' || fail "the screen is not given back"
+	grep -aq 'not all fit' "$out" || fail "it does not say that not all fit"
+	finish
+}
+
+ktap_plan 8
+path_make routed
+run_test values_and_places "values and places, compact" compact
+run_test values_and_places "values and places, expanded" expanded
+run_test filters "filters, and what is refused"
+run_test schema_and_text "JSON as described, text"
+run_test bottleneck_moves "a bottleneck that moves is shown within a second"
+run_test not_each_others "flows do not see each other's values"
+run_test short_connections "400 short connections"
+run_test watch_on_terminal "-w on a terminal"
