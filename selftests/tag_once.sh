@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# One tag a frame where a packet passes several devices on which a host is enabled: bond
+# and its links, VLAN device and its parent, bridge and its port.
+#
+#   h1 eth0, eth1 ====== eth0, eth1 h2
+
+# shellcheck disable=SC2119 # settings may follow, or not
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/traffic.sh"
+. "$(dirname "$0")/hosts.sh"
+
+links() { # two between h1 and h2
+	mkns h1 h2
+	mkveth h1 eth0 01 h2 eth0 02
+	mkveth h1 eth1 03 h2 eth1 04
+	H1_4=10.1.0.1 H2_4=10.1.0.2
+}
+
+bond() { # NS MODE ADDRESS
+	local n
+
+	n=$(ns "$1")
+	ip -n "$n" link add name bond0 type bond mode "$2" miimon 100 xmit_hash_policy layer3+4 ||
+		skip "no bonding in this kernel"
+	for dev in eth0 eth1; do
+		ip -n "$n" link set dev $dev down
+		ip -n "$n" link set dev $dev master bond0
+	done
+	ip -n "$n" link set dev bond0 up
+	addr "$1" bond0 "$3/24"
+}
+
+enable() { # DEV...: on both hosts
+	local n dev
+
+	for n in h1 h2; do
+		for dev in "$@"; do
+			ctl $n host enable dev "$dev"
+		done
+	done
+}
+
+# Transfers, seen at h2's devices: one tag a frame, reflected, as the flow knows.
+once() { # DEV TO LOOK AT
+	local a
+
+	wire_start "h2/$1" --src "$H1_4"
+	bulk "from=$(ns h1),to=$(ns h2),addr=$H2_4,size=16000,bytes=2000000"
+	wire_stop
+	wire_get '.out | "\(.data) data, \(.data_tagged) tagged, at most \(.tags_max) tags"'
+	assert_eq intact true "$(bulk_get intact)"
+	assert_eq "retransmissions" 0 "$(bulk_get retransmissions)"
+	assert_eq "most tags in a frame" 1 "$(wire_get .out.tags_max)"
+	[ "$(wire_get '.in.reflections | length')" = 3 ] ||
+		fail "not all signals came back: $(wire_get '.in.reflections | keys')"
+}
+
+bonded() { # MODE DEV...: where the host is enabled
+	local mode=$1
+
+	shift
+	modprobe bonding max_bonds=0 2>/dev/null || skip "no bonding in this kernel"
+	links
+	bond h1 "$mode" "$H1_4"
+	bond h2 "$mode" "$H2_4"
+	wait_for 10 nsx h1 ping -q -c 1 -W 1 "$H2_4"
+	enable "$@"
+	once eth0
+}
+
+vlan_and_parent() {
+	local n
+
+	links
+	for n in h1 h2; do
+		ip -n "$(ns $n)" link add link eth0 name eth0.10 type vlan id 10
+		ip -n "$(ns $n)" link set dev eth0.10 up
+		addr $n eth0.10 10.1.0.${n#h}/24
+	done
+	enable eth0 eth0.10
+	once eth0
+	# with the VLAN tag in the octets, too
+	nsx h1 ethtool -K eth0 tx-vlan-hw-insert off >/dev/null
+	once eth0
+}
+
+bridge_and_port() {
+	links
+	mkbridge h1 br0 "" eth0
+	addr h1 br0 "$H1_4/24"
+	addr h2 eth0 "$H2_4/24"
+	ctl h1 host enable dev br0
+	ctl h1 host enable dev eth0
+	ctl h2 host enable dev eth0
+	once eth0
+}
+
+# Enabled twice, with other settings the second time: still one tag.
+enabled_twice() {
+	links
+	addr h1 eth0 "$H1_4/24"
+	addr h2 eth0 "$H2_4/24"
+	enable eth0
+	enable eth0
+	once eth0
+}
+
+ktap_plan 5
+run_test bonded "active-backup bond" active-backup bond0
+run_test bonded "balance-xor bond and its links" balance-xor bond0 eth0 eth1
+run_test vlan_and_parent "VLAN device and its parent"
+run_test bridge_and_port "bridge and its port"
+run_test enabled_twice "enabled twice"
