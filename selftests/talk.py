@@ -5,12 +5,14 @@
   talk.py --client NS --server NS --addr ADDRESS [--bind ADDRESS] [--kind KIND]
           [--bytes N] [--back N] [--watch NS/DEV] [--times N] [--cgroup FOLDER]
           [--mss N] [--slow SECONDS]
+  talk.py ... --syn HEX
 
 The client sends N octets, the server as many as --back says; both are compared.  KIND
 is tcp, tfo (data in the SYN, once there is a cookie), defer (TCP_DEFER_ACCEPT), md5,
 ao or mptcp.  --addr ::ffff:a.b.c.d makes an IPv6 socket that talks IPv4.  --cgroup puts
 the process there before it makes sockets.  --slow waits between writes, so that there
-are several round trips.
+are several round trips.  --syn only sends a SYN with these options (IPv4) and waits for
+its answer.
 
 Prints JSON: {"ok": true, "packets": [...]}, each packet that --watch saw with
 dir ">" (of the client) or "<", flags ("S", "SA", "A" ...), csig (hex of our option or
@@ -20,6 +22,7 @@ frame (octets of it) and seq.  Without a connection "ok" is false and "error" sa
 
 import argparse
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -239,6 +242,38 @@ def talk(args):
             "packets": watch.packets(port, args.opt) if watch else []}
 
 
+def checksum(octets):
+    octets += b"\0" * (len(octets) & 1)
+    total = sum(struct.unpack("!%dH" % (len(octets) // 2), octets))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def syn(args):
+    """A SYN of our own; the client's kernel resets what comes of it."""
+    server, family = make(args, "tcp", args.server)
+    server.bind(address(family, args.addr))
+    server.listen(1)
+    port = server.getsockname()[1]
+    watch = Watch(args.watch)
+    opts = bytes.fromhex(args.syn)
+    opts += b"\x01" * (-len(opts) % 4)
+    tcp = struct.pack("!HHIIBBHHH", 40000, port, 1, 0, (20 + len(opts)) // 4 << 4, 2,
+                      65535, 0, 0) + opts
+    pseudo = (socket.inet_aton(args.peer) + socket.inet_aton(args.addr) +
+              struct.pack("!BBH", 0, 6, len(tcp)))
+    tcp = tcp[:16] + struct.pack("!H", checksum(pseudo + tcp)) + tcp[18:]
+    with in_ns(args.client):
+        raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP)
+    raw.sendto(tcp, (args.addr, 0))
+    raw.settimeout(args.timeout)
+    while raw.recv(1 << 16)[20:22] != struct.pack("!H", port):
+        pass
+    time.sleep(0.05)
+    return {"ok": True, "error": "", "packets": watch.packets(port, args.opt)}
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--client", required=True)
@@ -256,15 +291,25 @@ def main():
     p.add_argument("--mss", type=int)
     p.add_argument("--slow", type=float, default=0)
     p.add_argument("--opt", type=int, default=254, help="Kind of the option")
+    p.add_argument("--syn", help="hex of the options of a SYN")
     p.add_argument("--watch", help="NS/DEV")
     p.add_argument("--cgroup", help="folder of a cgroup v2")
     p.add_argument("--timeout", type=float,
                    default=30 * int(os.environ.get("CSIG_TIME_SCALE", "1")))
     args = p.parse_args()
+    try:
+        run(args)
+    except OSError as e:
+        if e.errno not in (errno.ENOPROTOOPT, errno.EPROTONOSUPPORT):
+            raise
+        print('{"ok": false, "error": "unsupported", "packets": []}')
+
+
+def run(args):
     if args.cgroup:
         with open(args.cgroup + "/cgroup.procs", "w", encoding="ascii") as f:
             f.write(str(os.getpid()))
-    json.dump(talk(args), sys.stdout)
+    json.dump(syn(args) if args.syn else talk(args), sys.stdout)
     print()
 
 
