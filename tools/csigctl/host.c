@@ -21,20 +21,19 @@
 #include "reflect.h"
 #include "output.h"
 
-#define AVOID_NS	60000000000ULL
-
 static const char help[] =
 	"Usage: csigctl host [ show ]\n"
 	"       csigctl host enable dev DEV [ signals SIGNAL[,SIGNAL...] ]\n"
 	"                    [ format { compact | expanded } ] [ every N ]\n"
 	"                    [ reflect { latest | summary } ] [ cgroup PATH ]\n"
-	"                    [ kind { 254 | N } ]\n"
+	"                    [ kind { 254 | N } ] [ avoid TIME ]\n"
 	"       csigctl host disable dev DEV\n"
 	"where  SIGNAL := abw | abwc | pd | nqd | T (0..15; compact: 0..7)\n"
 	"       every N: 1 in N packets is tagged\n"
 	"       cgroup: version 2, whose sockets take part; default: all\n"
 	"       kind: of the TCP option\n"
-	"\"reflect\", \"cgroup\" and \"kind\" are those of all devices.\n";
+	"       avoid: how long a destination that lost tagged packets goes untagged\n"
+	"The last four are those of all devices of the network namespace.\n";
 
 /* --- the set ---------------------------------------------------------------------- */
 
@@ -111,7 +110,7 @@ static int write_host(const struct programs *p, const struct host_set *set,
 		.egress_prog_id = program_id(p->egress),
 		.netns_cookie = set->cookie,
 		.cgroup_id = cgroup_id,
-		.avoid_ns = AVOID_NS,
+		.avoid_ns = s->avoid_ns,
 	};
 	const uint32_t zero = 0;
 
@@ -200,6 +199,17 @@ static int check_common(const struct host_set *set, const struct host_settings *
 	return ST_OK;
 }
 
+/* In place: the programs read it for each packet, and count beside it. */
+static void change_common(struct host_set *set, const struct host_settings *s)
+{
+	if (s->given[HOST_REFLECT])
+		__atomic_store_n(&set->host->reflect, (uint8_t)s->reflect,
+				 __ATOMIC_RELAXED);
+	if (s->given[HOST_AVOID])
+		__atomic_store_n(&set->host->avoid_ns, s->avoid_ns,
+				 __ATOMIC_RELAXED);
+}
+
 /* Enabled already: what was given changes, the rest stays. */
 static int change(const struct link *l, struct host_set *set,
 		  const struct host_settings *s)
@@ -220,8 +230,7 @@ static int change(const struct link *l, struct host_set *set,
 		return ST_KERNEL;
 	if (bpf_map_update_elem(set->devices, &key, &d, BPF_ANY))
 		return fail("%s: %s", l->name, strerror(errno));
-	if (s->given[HOST_REFLECT])
-		*(volatile uint8_t *)&set->host->reflect = (uint8_t)s->reflect;
+	change_common(set, s);
 	return ST_OK;
 }
 
@@ -322,8 +331,8 @@ static int enable_next(const struct link *l, struct host_set *set,
 
 	if (!status)
 		status = place(l, &p, set->devices, s);
-	if (!status && s->given[HOST_REFLECT])
-		*(volatile uint8_t *)&set->host->reflect = (uint8_t)s->reflect;
+	if (!status)
+		change_common(set, s);
 	programs_put(&p);
 	return status;
 }

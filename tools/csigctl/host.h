@@ -28,6 +28,7 @@ enum host_setting {
 	HOST_REFLECT,
 	HOST_CGROUP,
 	HOST_KIND,
+	HOST_AVOID,
 	HOST_SETTINGS
 };
 
@@ -39,6 +40,7 @@ enum host_setting {
  * @reflect: enum csig_reflect
  * @kind: of the option
  * @cgroup: path, NULL for the root
+ * @avoid_ns: how long a destination that loses tagged packets is not tagged
  */
 struct host_settings {
 	bool given[HOST_SETTINGS];
@@ -47,6 +49,7 @@ struct host_settings {
 	unsigned int reflect;
 	uint8_t kind;
 	const char *cgroup;
+	uint64_t avoid_ns;
 };
 
 /* host_parse.c */

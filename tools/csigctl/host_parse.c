@@ -8,6 +8,7 @@
 
 #define KIND_DEFAULT	254
 #define EVERY_MAX	65535
+#define AVOID_NS	60000000000ULL
 
 const char *const reflect_words[2] = {
 	[CSIG_REFLECT_LATEST] = "latest",
@@ -17,6 +18,7 @@ const char *const reflect_words[2] = {
 static const char *const setting_words[HOST_SETTINGS] = {
 	[HOST_SIGNALS] = "signals", [HOST_FORMAT] = "format", [HOST_EVERY] = "every",
 	[HOST_REFLECT] = "reflect", [HOST_CGROUP] = "cgroup", [HOST_KIND] = "kind",
+	[HOST_AVOID] = "avoid",
 };
 
 /* Options that the kernel knows, and the two that have no Length */
@@ -61,6 +63,11 @@ static int parse_setting(struct args *a, unsigned int set, const char *text,
 	case HOST_CGROUP:
 		s->cgroup = text;
 		return ST_OK;
+	case HOST_AVOID:
+		if (parse_time(text, &s->avoid_ns))
+			return usage(a, "avoid \"%s\" is not a time (60s)",
+				     text);
+		return ST_OK;
 	default:
 		if (parse_uint(text, 255, &v) || kind_is_taken(v))
 			return usage(a, "kind \"%s\" is not a free TCP option (253, 254 or another)",
@@ -76,7 +83,7 @@ int host_parse(struct args *a, struct host_settings *s)
 	unsigned int set;
 
 	*s = (struct host_settings){ .signals = "abwc,pd,abw", .kind = KIND_DEFAULT,
-				.device.every = 1 };
+				.device.every = 1, .avoid_ns = AVOID_NS };
 	while (a->argc) {
 		if (parse_word(a->argv[0], setting_words, HOST_SETTINGS, &set))
 			return arg_unknown(a);

@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What comes back to the sender: the values of the path's ports, in both formats, the
+# latest or the worst; how full-size segments make room; when tagging stops and starts.
+#
+# The hosts and the path are those of hosts.sh.
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=traffic.sh
+. "$(dirname "$0")/traffic.sh"
+# shellcheck source=hosts.sh
+. "$(dirname "$0")/hosts.sh"
+
+# A connection from h1 to h2 as h2's eth0 sees it; see talk.py
+talk() { # [OPTION...]
+	py talk --client "$(ns h1)" --server "$(ns h2)" --addr "$H2_4" \
+		--watch "$(ns h2)/eth0" "$@" >"$_csig_tmp/talk" ||
+		fail "talk: $(cat "$_csig_tmp/talk")"
+}
+
+talked() { # EXPRESSION
+	json ".ok and ($1)" <"$_csig_tmp/talk"
+}
+
+# The sender knows what the ports say.  Windows of 100 ms, so one look may be between
+# two of them: within 10 % (expanded) or one bucket (compact).
+values() { # FORMAT
+	local abw abwc
+
+	hosts_enable format "$1"
+	path_traffic
+	flow_wait 20 h1 "$(flow_at 0 r2/out0 r1/out0 r3/out0)" dport 5001
+	abw=$(looks r2 out0 abw_bps 5 0.1)
+	abwc=$(looks r1 out0 abwc_ppm 5 0.1)
+	flow_is h1 'length == 1' dport 5001
+	pace_stop
+	echo "abw $abw abwc $abwc: $(jq -c '[.[0].signals[] | [.t, .value_min, .value_max]]' "$_csig_tmp/flow")"
+	jq -e --argjson abw "$abw" --argjson abwc "$abwc" '
+		def near($v): .value_min <= $v * 1.15 and (.value_max == null or .value_max >= $v * 0.85);
+		.[0] | .path == "capable" and (.signals | length) == 3 and
+		(.signals[0] | near($abw)) and (.signals[1] | near($abwc)) and
+		(.signals[2] | near(20000000) or .value_min >= 20000000) and
+		all(.signals[]; .format == "'"$1"'")' "$_csig_tmp/flow" >/dev/null ||
+		fail "other values: $(head -c 2000 "$_csig_tmp/flow")"
+	hosts_disable
+}
+
+# Delays that change from packet to packet; each option at h2 is compared with the
+# tags that came before it.
+policy() { # latest|summary
+	hosts_enable format expanded signals pd reflect "$1"
+	path_child 3 netem delay 10ms 8ms limit 10000
+	talk --bytes 60000 --back 10 --slow 0.004
+	path_child 3 netem delay $path_delay limit 10000
+	talked '[.packets[] | select(.dir == ">" and .tag)] | length > 30'
+	py reflected "$1" <"$_csig_tmp/talk"
+	hosts_disable
+}
+
+# 1 in 4 packets has a tag; T takes turns.
+sampling() {
+	local tags data
+
+	hosts_enable every 4 signals abw,pd
+	talk --bytes 40000 --back 10 --slow 0.002
+	data=$(jq '[.packets[] | select(.dir == ">" and .len > 0)] | length' "$_csig_tmp/talk")
+	tags=$(jq '[.packets[] | select(.dir == ">" and .tag)] | length' "$_csig_tmp/talk")
+	assert_near "tags of $data packets" $(((data + 3) / 4)) 20 "$tags"
+	# the bits of T in the first octet of the data
+	talked '[.packets[] | select(.dir == ">" and .tag) | .tag[4:5]] |
+		(map(select(. == "0" or . == "1")) | length) as $abw |
+		(map(select(. == "4" or . == "5")) | length) as $pd |
+		$abw + $pd == length and ($abw - $pd | fabs) <= 1'
+	hosts_disable
+}
+
+# An expanded tag has no place beyond MTU 1500: segments become shorter, none is lost,
+# and almost all of them have a tag.
+room() { # FORMAT
+	hosts_features tso off gso off
+	hosts_enable format "$1"
+	talk --bytes 600000 --back 600000
+	hosts_features tso on gso on
+	talked '[.packets[] | select(.dir == ">") | .frame] | max <= 1518'
+	talked '[.packets[] | select(.dir == ">" and .len > 1300)] |
+		length > 300 and (map(select(.tag)) | length) > length * 0.9'
+	# nothing was sent twice
+	talked '[.packets[] | select(.dir == ">" and .len > 0) | .seq] | length == (unique | length)'
+	hosts_disable
+}
+
+no_timestamps() { # FORMAT
+	local n
+
+	for n in h1 h2; do
+		nsx $n sysctl -qw net.ipv4.tcp_timestamps=0
+	done
+	hosts_enable format "$1"
+	talk --bytes 60000 --back 60000 --slow 0.002
+	for n in h1 h2; do
+		nsx $n sysctl -qw net.ipv4.tcp_timestamps=1
+	done
+	talked 'all(.packets[]; .kinds | index(8) == null)'
+	talked '[.packets[] | select(.csig and (.csig | length) == '$((2 * $2))')] | length > 10'
+	talked '[.packets[] | select(.dir == ">" and .len > 0) | .seq] | length == (unique | length)'
+	hosts_disable
+}
+
+# A destination that lost tagged packets is tagged again after the time that was set.
+avoided() {
+	hosts_enable avoid 2s
+	ctl h1 -j host show | json '.avoid_ns == 2000000000'
+	mb_drops_tagged
+	pace_start "$(path_flow)"
+	flow_wait 25 h1 '.[0].path == "drops"' dport 5001
+	pace_stop
+	[ "$(host_count h1 blackholes)" = 1 ] || fail "no black hole was counted"
+	mb_off
+	talk
+	talked '[.packets[] | select(.dir == ">" and .tag)] == []'
+	assert_eq "avoided" 1 "$(host_count h1 avoided)"
+	wait_for 10 tags_again || fail "no tags after the time"
+	hosts_disable
+}
+
+tags_again() {
+	talk
+	jq -e '[.packets[] | select(.dir == ">" and .tag)] | length > 0' "$_csig_tmp/talk" >/dev/null
+}
+
+ktap_plan 9
+need nft
+path_make bridged
+run_test values "the sender knows what the ports say, compact" compact
+run_test values "the sender knows what the ports say, expanded" expanded
+run_test policy "latest: each reflection is the last tag" latest
+run_test policy "summary: each reflection is the worst since the last one" summary
+run_test sampling "every N, and signals take turns"
+run_test room "full-size segments have room for tag and option, compact" compact
+run_test room "full-size segments have room for tag and option, expanded" expanded
+run_test no_timestamps "without timestamps" compact 6
+run_test avoided "a black hole is avoided for a while"
