@@ -28,17 +28,19 @@ build_in_root() {
 	cp .config /mnt/out/config
 	cp include/config/kernel.release /mnt/out/kver
 	: >modules.order
-	# Modules need headers, scripts and symbols.
+	# Modules need headers, scripts and symbols; their BTF builds on vmlinux's.
+	objcopy -j .BTF -j .BTF_ids vmlinux vmlinux.btf
 	find . -name '*.o' ! -path './scripts/*' ! -path './tools/*' -delete
 	find . \( -name '*.c' -o -name '*.S' -o -name '.*.cmd' -o -name '*.a' \) \
 		! -path './scripts/*' ! -path './tools/*' -delete
-	rm -rf Documentation vmlinux vmlinux.unstripped .tmp_vmlinux* drivers/gpu \
+	rm -rf Documentation vmlinux.unstripped .tmp_vmlinux* drivers/gpu \
 		drivers/net/ethernet sound
+	mv vmlinux.btf vmlinux
 }
 
 make_kernel() { # FOLDER
 	mkdir "$1/build"
-	step "$top/build/vm/debug-kernel.log" "Debug kernel (10 to 30 minutes)" \
+	step "$top/build/vm/debug-kernel.log" "Debug kernel (15 to 45 minutes)" \
 		"$vm_dir/in-root.sh" "$(root_path dev)/root" \
 		"$top:/mnt/top:ro" "$1:/mnt/out" "$1/build:/kernel" -- \
 		bash -euc "$(declare -f build_in_root); build_in_root"

@@ -242,12 +242,19 @@ struct csig_request {
 	const unsigned char *head;
 	const struct net_device *dev;
 	unsigned int len;
+	u32 print;
 	struct csig_tag tag;
 };
 
 static DEFINE_PER_CPU(struct csig_request, csig_request) = {
 	.lock = INIT_LOCAL_LOCK(lock),
 };
+
+static u32 csig_request_print(const struct sk_buff *skb)
+{
+	return csig_scratch_ip_print(skb, skb_network_offset(skb),
+				     ntohs(skb->protocol));
+}
 
 /**
  * csig_request_put() - the packet in hand wants a tag
@@ -264,6 +271,7 @@ void csig_request_put(const struct sk_buff *skb, const struct csig_tag *tag)
 	r->head = skb->head;
 	r->dev = skb->dev;
 	r->len = skb->len;
+	r->print = csig_request_print(skb);
 	r->tag = *tag;
 	local_unlock_nested_bh(&csig_request.lock);
 }
@@ -283,7 +291,7 @@ bool csig_request_take(const struct sk_buff *skb, struct csig_tag *tag)
 	local_lock_nested_bh(&csig_request.lock);
 	r = this_cpu_ptr(&csig_request);
 	found = r->skb == skb && r->head == skb->head && r->dev == skb->dev &&
-		r->len == skb->len;
+		r->len == skb->len && r->print == csig_request_print(skb);
 	if (found)
 		*tag = r->tag;
 	r->skb = NULL;

@@ -168,10 +168,18 @@ static bool check_module(void)
 	return false;
 }
 
+/* May BPF programs call the module? It says so, and its BTF must be there. */
 static void check_btf(void)
 {
-	if (!access("/sys/kernel/btf/csig", F_OK))
-		doctor_say(OK, "btf", NULL, "/sys/kernel/btf/csig");
+	char kfuncs[8];
+
+	read_line("/sys/module/csig/parameters/kfuncs", kfuncs, sizeof(kfuncs));
+	if (!access("/sys/kernel/btf/csig", F_OK) && kfuncs[0] == 'Y')
+		doctor_say(OK, "btf", NULL,
+			   "/sys/kernel/btf/csig, kfuncs for BPF programs");
+	else if (!access("/sys/kernel/btf/csig", F_OK))
+		doctor_say(WARN, "btf", NULL,
+			   "the kernel did not take the kfuncs of the module, \"host enable\" can't work; dmesg says why");
 	else if (!access("/sys/kernel/btf/vmlinux", F_OK))
 		doctor_say(WARN, "btf", NULL,
 			   "the module was built without BTF, BPF programs can't use it; build it where the kernel headers have a vmlinux and pahole is installed");
