@@ -236,6 +236,7 @@ static int check_all(const char *digest, const char *profile)
 	}
 	check_domain(&d, digest, profile);
 	doctor_ports();
+	doctor_host();
 	return fails ? ST_KERNEL : ST_OK;
 }
 

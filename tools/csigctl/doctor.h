@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The findings of csigctl doctor: doctor.c looks at the machine, doctor_port.c at
- * the ports.
+ * the ports, doctor_host.c at what a host needs.
  */
 #ifndef CSIGCTL_DOCTOR_H
 #define CSIGCTL_DOCTOR_H
@@ -17,5 +17,6 @@ void doctor_say(enum verdict v, const char *check, const char *dev,
 		const char *fmt, ...);
 
 void doctor_ports(void);
+void doctor_host(void);
 
 #endif /* CSIGCTL_DOCTOR_H */

@@ -28,6 +28,16 @@ static int keep_why(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+static bool module_has_kfuncs(void)
+{
+	FILE *f = fopen("/sys/module/csig/parameters/kfuncs", "r");
+	int c = f ? getc(f) : 'N';
+
+	if (f)
+		fclose(f);
+	return c == 'Y';
+}
+
 /* Can this kernel load the programs?  If not, why points to the reason. */
 bool csig_bpf_possible(const char **reason)
 {
@@ -35,6 +45,8 @@ bool csig_bpf_possible(const char **reason)
 		*reason = "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)";
 	else if (access("/sys/kernel/btf/csig", F_OK))
 		*reason = "the csig module was built without BTF; build it where the kernel headers have a vmlinux and pahole is installed, then load it again";
+	else if (!module_has_kfuncs())
+		*reason = "the csig module could not register its kernel functions; look: dmesg";
 	else
 		return true;
 	return false;
