@@ -62,28 +62,40 @@ hostile() { # run|kernel FEATURES
 		"$_csig_tmp/snmp" || fail "wrong checksums"
 }
 
-bounds() {
+flood() {
 	local got
 
-	hosts
-	start run rate 100 peers 1
 	got=$(py probes flood --ns "$(ns h1)" --addr 10.0.0.2 --count 500)
 	echo "$got of 500 answered at 100 a second"
 	assert_ge "answered" 5 "$got"
 	assert_le "answered" 400 "$got"
-	# the only place is taken: told so, no signals
-	ctl h1 -j probe 10.0.0.2 -c 1 -i 100ms signals abw >"$_csig_tmp/probe"
-	jq -es 'last | .answered == 1 and (.notes[0] | test("too many"))' \
-		"$_csig_tmp/probe" || fail "$(cat "$_csig_tmp/probe")"
+}
+
+bounds() {
+	local pid
+
+	hosts
+	start run rate 100
+	flood
 	stop
-	jq -e '.limited > 0 and .busy == 1 and .probers == 1 and
+	jq -e '.limited > 0 and .busy == 0 and .probers == 1 and
 		.probes == .answers + .limited' "$_csig_tmp/reflect" ||
 		fail "$(cat "$_csig_tmp/reflect")"
+	# the only place is taken: told so, no signals
+	start run peers 1
+	csigctl -n "$(ns h1)" -j probe 10.0.0.2 signals pd >"$_csig_tmp/probe" &
+	pid=$!
+	wait_for 30 grep -q moved "$_csig_tmp/probe"
+	ctl h1 -j probe 10.0.0.2 -c 1 -i 100ms signals abw >"$_csig_tmp/busy"
+	jq -es 'last | .answered == 1 and (.notes[0] | test("too many"))' \
+		"$_csig_tmp/busy" || fail "$(cat "$_csig_tmp/busy")"
+	kill -INT $pid
+	wait $pid
+	stop
+	jq -e '.busy == 1 and .probers == 1' "$_csig_tmp/reflect" ||
+		fail "$(cat "$_csig_tmp/reflect")"
 	start kernel rate 100
-	got=$(py probes flood --ns "$(ns h1)" --addr 10.0.0.2 --count 500)
-	echo "$got of 500 answered at 100 a second"
-	assert_ge "answered" 5 "$got"
-	assert_le "answered" 400 "$got"
+	flood
 	ctl h2 -j reflect show | json '.[0] | .limited > 0 and .rate == 100'
 }
 
