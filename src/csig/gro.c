@@ -25,23 +25,32 @@
 #include "csig.h"
 #include "gro.h"
 
+/*
+ * Frames of other EtherTypes look through all of them, and whoever owns a namespace can
+ * have a TPID.  Those beyond do without GRO.
+ */
+#define CSIG_GRO_MAX	64
+
 /**
  * struct csig_gro - what the kernel knows of a TPID
  * @receive: its gro_receive
  * @complete: its gro_complete and gso_segment
  * @users: domains with this TPID; csig_gro_lock
+ * @on: the offloads are registered; csig_gro_lock
  * @held: per CPU, super-packets that wait for gro_complete; only the sum makes sense
  */
 struct csig_gro {
 	struct packet_offload receive;
 	struct packet_offload complete;
 	unsigned int users;
+	bool on;
 	int __percpu *held;
 };
 
 static DEFINE_XARRAY(csig_gros);	/* by TPID; read by RCU */
 static DEFINE_MUTEX(csig_gro_lock);
-static bool csig_gro_running;		/* csig_gro_lock */
+static bool csig_gro_running;		/* csig_gro_lock, as the next one */
+static unsigned int csig_gro_number;	/* of those that are on */
 
 static void csig_gro_count(u16 tpid, int n)
 {
@@ -288,6 +297,8 @@ static struct sk_buff *csig_gso_segment(struct sk_buff *skb,
 	u16 inner;
 	int format;
 
+	if (unlikely(skb_headroom(skb) < CSIG_TPID_LEN))
+		return ERR_PTR(-EINVAL);
 	format = csig_gro_format(csig_gro_profile(skb),
 				 csig_get16(skb->data - CSIG_TPID_LEN));
 	if (format < 0)
@@ -305,11 +316,11 @@ static struct sk_buff *csig_gso_segment(struct sk_buff *skb,
 
 static struct csig_gro *csig_gro_alloc(u16 tpid)
 {
-	struct csig_gro *g = kzalloc(sizeof(*g), GFP_KERNEL);
+	struct csig_gro *g = kzalloc(sizeof(*g), GFP_KERNEL_ACCOUNT);
 
 	if (!g)
 		return NULL;
-	g->held = alloc_percpu(int);
+	g->held = alloc_percpu_gfp(int, GFP_KERNEL_ACCOUNT);
 	if (!g->held) {
 		kfree(g);
 		return NULL;
@@ -332,6 +343,10 @@ static void csig_gro_free(struct csig_gro *g)
 
 static void csig_gro_on(struct csig_gro *g)
 {
+	if (csig_gro_number == CSIG_GRO_MAX)
+		return;
+	csig_gro_number++;
+	g->on = true;
 	dev_add_offload(&g->complete);
 	dev_add_offload(&g->receive);
 }
@@ -353,6 +368,10 @@ static void csig_gro_off(struct csig_gro *g)
 {
 	unsigned int i;
 
+	if (!g->on)
+		return;
+	csig_gro_number--;
+	g->on = false;
 	dev_remove_offload(&g->receive);
 	for (i = 0; i < 50 && csig_gro_is_held(g); i++)
 		msleep(20);
@@ -380,7 +399,7 @@ static int csig_gro_get_tpid(u16 tpid)
 	g = csig_gro_alloc(tpid);
 	if (!g)
 		return -ENOMEM;
-	err = xa_err(xa_store(&csig_gros, tpid, g, GFP_KERNEL));
+	err = xa_err(xa_store(&csig_gros, tpid, g, GFP_KERNEL_ACCOUNT));
 	if (err) {
 		csig_gro_free(g);
 		return err;
@@ -400,8 +419,7 @@ static void csig_gro_put_tpid(u16 tpid)
 	g = xa_load(&csig_gros, tpid);
 	if (WARN_ON_ONCE(!g) || --g->users)
 		return;
-	if (csig_gro_running)
-		csig_gro_off(g);
+	csig_gro_off(g);
 	xa_erase(&csig_gros, tpid);
 	csig_gro_free(g);
 }
