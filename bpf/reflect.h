@@ -33,8 +33,10 @@ static __always_inline __u32 csig_word_len(__u64 word)
 	return word & CSIG_BPF_WORD_EXPANDED ? 6 : 2;
 }
 
-/* Data segments that came without a tag.  Tags are counted as packets come in, segments
- * when TCP gets to them: never more than there were. */
+/*
+ * Data segments that came without a tag.  Tags are counted as packets come in, segments
+ * when TCP gets to them: never more than there were.
+ */
 static __always_inline __u32 csig_untagged(const struct csig_flow *flow,
 					   __u32 data_segs_in)
 {

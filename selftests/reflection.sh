@@ -34,6 +34,7 @@ values() { # FORMAT
 	local abw abwc
 
 	hosts_enable format "$1"
+	# shellcheck disable=SC2119
 	path_traffic
 	flow_wait 20 h1 "$(flow_at 0 r2/out0 r1/out0 r3/out0)" dport 5001
 	abw=$(looks r2 out0 abw_bps 5 0.1)
@@ -73,6 +74,7 @@ sampling() {
 	tags=$(jq '[.packets[] | select(.dir == ">" and .tag)] | length' "$_csig_tmp/talk")
 	assert_near "tags of $data packets" $(((data + 3) / 4)) 20 "$tags"
 	# the bits of T in the first octet of the data
+	# shellcheck disable=SC2016
 	talked '[.packets[] | select(.dir == ">" and .tag) | .tag[4:5]] |
 		(map(select(. == "0" or . == "1")) | length) as $abw |
 		(map(select(. == "4" or . == "5")) | length) as $pd |

@@ -84,6 +84,9 @@ check() { # NAME FUNCTION [TOOL...]
 # else (a flag of a signal handler is volatile; help texts are long strings; a list of
 # words and its size are two arguments from one array):
 #  PREFER_DEFINED_ATTRIBUTE_MACRO STRCPY VOLATILE LONG_LINE_STRING MACRO_ARG_REUSE
+# In BPF programs, which declare the kernel's types and functions themselves, link weak
+# maps, and may read a context one word at a time only:
+#  NEW_TYPEDEFS AVOID_EXTERNS WEAK_DECLARATION VOLATILE PREFER_DEFINED_ATTRIBUTE_MACRO
 patch_check() { # IGNORED-TYPES FILE...
 	local types=BIT_MACRO,CAMELCASE,$1
 
@@ -95,7 +98,7 @@ patch_check() { # IGNORED-TYPES FILE...
 }
 
 check_patch() {
-	local f include=() src=() compat=() trace=() user=()
+	local f include=() src=() compat=() trace=() bpf=() user=()
 
 	[ -f "$linux/scripts/checkpatch.pl" ] || echo "no checkpatch in $linux"
 	while IFS= read -r f; do
@@ -104,6 +107,7 @@ check_patch() {
 		*trace.h) trace+=("$f") ;;
 		src/compat/*) compat+=("$f") ;;
 		src/*) src+=("$f") ;;
+		bpf/* | *.bpf.c) bpf+=("$f") ;;
 		*) user+=("$f") ;;
 		esac
 	done < <(grep '\.[ch]$' "$tmp/files" | generated)
@@ -111,6 +115,8 @@ check_patch() {
 	patch_check UNCOMMENTED_DEFINITION "${src[@]}"
 	patch_check LINUX_VERSION_CODE,CONSTANT_COMPARISON "${compat[@]}"
 	patch_check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT "${trace[@]}"
+	patch_check NEW_TYPEDEFS,AVOID_EXTERNS,WEAK_DECLARATION,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO \
+		"${bpf[@]}"
 	patch_check PREFER_DEFINED_ATTRIBUTE_MACRO,STRCPY,VOLATILE,LONG_LINE_STRING,MACRO_ARG_REUSE \
 		"${user[@]}"
 	return 0

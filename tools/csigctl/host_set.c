@@ -242,11 +242,10 @@ int host_set_open(struct host_set *set, bool change)
 		set->avoid = pin_get(set->dir, CSIG_BPF_MAP_AVOID);
 		set->host = map_host(set->host_fd);
 	}
-	if (set->flows < 0 || set->devices < 0 || set->avoid < 0 || !set->host) {
+	if (set->flows < 0 || set->devices < 0 || set->avoid < 0 || !set->host)
 		status = fail("%s: %s", set->dir, strerror(errno));
-	} else if (set->host->version != CSIG_BPF_VERSION) {
+	else if (set->host->version != CSIG_BPF_VERSION)
 		status = fail("the host was enabled by a csigctl of another version; with that one: csigctl host disable dev DEV");
-	}
 	if (status)
 		host_set_close(set);
 	return status;
