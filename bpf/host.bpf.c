@@ -60,15 +60,24 @@ static __always_inline void keep(struct csig_flow *flow,
 	old = __sync_fetch_and_or(&flow->pending, bit);
 	if (!(old & bit))
 		flow->pending_since_ns[i] = now;
-	__sync_fetch_and_add(&flow->rx_tagged, 1);
 }
 
-/* Segments with a tag are counted here, all segments when TCP gets to them. */
-static __always_inline void count_segs(struct csig_flow *flow,
-				       const struct bpf_tcp_sock *tp, __u32 segs)
+/*
+ * Segments with a tag are counted here, all segments when TCP gets to them.  One that
+ * comes again is on its way through several devices: what is sent again has no tag.
+ */
+static __always_inline void count_tcp(struct csig_flow *flow, struct bpf_sock *sk,
+				      const struct csig_packet *p, __u32 segs)
 {
+	struct bpf_tcp_sock *tp = bpf_tcp_sock(sk);
 	__u32 untagged;
 
+	if (!tp || (p->payload && flow->rx_last_seq == p->seq && flow->rx_tagged))
+		return;
+	__sync_fetch_and_add(&flow->rx_tagged, 1);
+	if (!p->payload)
+		return;
+	flow->rx_last_seq = p->seq;
 	__sync_fetch_and_add(&flow->rx_tagged_segs, segs);
 	untagged = tp->data_segs_in - flow->rx_tagged_segs;
 	if (csig_before(flow->rx_untagged_seen, untagged))
@@ -81,7 +90,6 @@ int csig_ingress(struct __sk_buff *skb)
 	struct csig_bpf_tag tag = {};
 	struct csig_packet p = {};
 	struct csig_host *host;
-	struct bpf_tcp_sock *tp;
 	struct csig_flow *flow;
 	struct bpf_sock *sk;
 
@@ -102,10 +110,10 @@ int csig_ingress(struct __sk_buff *skb)
 	if (flow && (flow->state == CSIG_FLOW_ON ||
 		     flow->state == CSIG_FLOW_UDP)) {
 		keep(flow, &tag, host->reflect == CSIG_REFLECT_SUMMARY);
-		tp = p.protocol == IPPROTO_TCP && p.payload ?
-			bpf_tcp_sock(sk) : NULL;
-		if (tp)
-			count_segs(flow, tp, csig_packet_segs(skb));
+		if (p.protocol == IPPROTO_TCP)
+			count_tcp(flow, sk, &p, csig_packet_segs(skb));
+		else
+			__sync_fetch_and_add(&flow->rx_tagged, 1);
 	}
 	bpf_sk_release(sk);
 	return GO_ON;
@@ -237,6 +245,10 @@ static __always_inline void egress_tcp(struct __sk_buff *skb, struct bpf_sock *s
 		}
 		return;
 	}
+	/* a device above had its turn */
+	if (p->seq == flow->tx_last_seq && flow->tx_packets)
+		return;
+	flow->tx_last_seq = p->seq;
 	if (flow->path == CSIG_PATH_DROPS ||
 	    !(flow->peer_flags & CSIG_OPT_REFLECTS))
 		return;

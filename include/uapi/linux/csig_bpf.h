@@ -104,6 +104,8 @@ enum csig_flow_path {
  * @rx_tagged: packets with a tag
  * @probe_seq: sequence number of a tagged packet whose fate is watched
  * @probe_end: and its end; equal to @probe_seq when there is none
+ * @tx_last_seq: of the last new data packet: it may pass several devices
+ * @rx_last_seq: of the last tagged data packet
  * @rx_tagged_segs: data segments with a tag, as they came in
  * @rx_untagged_seen: data segments without a tag when a tag came or "no signal" was sent
  * @tx_tagged: packets that were tagged (a super-packet is one)
@@ -140,6 +142,8 @@ struct csig_flow {
 	__u32 rto_silent;
 	__u32 probe_seq;
 	__u32 probe_end;
+	__u32 tx_last_seq;
+	__u32 rx_last_seq;
 	__u32 rx_tagged_segs;
 	__u32 rx_untagged_seen;
 	struct csig_flow_value received[CSIG_SIGNALS];
