@@ -73,9 +73,8 @@ worst_value() {
 		undefined, LM |    | e:12.5.1 e:12.5.2                  | e:12.5.1 e:12.5.2
 	END
 	# sums and counts: the larger one, not one more
-	ctl a signal set 4 source abw aggregate count
-	ctl b signal set 4 source abw aggregate count
-	ctl b signal set 5 source pd aggregate sum
+	ctl b signal set 4 source abw aggregate count buckets 1mbit base 0 step 1kbit
+	ctl b signal set 5 source pd aggregate sum buckets 1us base 0 step 128ns
 	bursts cases <<-'END'
 		count | | c:4.3.1 c:4.5.2 c:4.4.3 | c:4.5.2*3
 		sum   | | c:5.3.1 c:5.5.2 c:5.4.3 | c:5.5.2*3
