@@ -12,6 +12,7 @@
 #define CSIG_STRIPS_AFTER	8	/* tagged packets without an answer */
 #define CSIG_STRIPS_PROBE	64	/* then 1 in so many is tagged */
 #define CSIG_DROPS_AFTER	3	/* timeouts, or losses of what was tagged */
+#define CSIG_DROPS_AFTER_CAPABLE 8	/* losses where tags came back before */
 
 /* Serial numbers: is a before b? */
 static __always_inline bool csig_before(__u32 a, __u32 b)
@@ -68,7 +69,8 @@ static __always_inline bool csig_path_avoid(const struct csig_address *dst)
 /*
  * One tagged packet at a time is watched.  Three of them in a row lost, and no tag came
  * back in between: it is the tag.  Plain congestion loses some and lets others
- * through, a path that strips delivers them.
+ * through, a path that strips delivers them.  Where tags came back before it takes
+ * eight: a connection that sends little over a lossy path has three by chance.
  */
 static __always_inline void csig_path_watch(struct csig_flow *flow, __u32 seq,
 					    __u32 len)
@@ -90,7 +92,7 @@ static __always_inline void csig_path_acked(struct csig_flow *flow, __u32 una)
 		flow->lost_in_a_row = 0;
 }
 
-/* Octets are sent again; true when that makes it three. */
+/* Octets are sent again; true when that makes it enough. */
 static __always_inline bool csig_path_resent(struct csig_flow *flow, __u32 seq,
 					     __u32 len)
 {
@@ -100,7 +102,11 @@ static __always_inline bool csig_path_resent(struct csig_flow *flow, __u32 seq,
 		return false;
 	flow->probe_lost = 1;
 	flow->lost_in_a_row++;
-	return flow->lost_in_a_row >= CSIG_DROPS_AFTER && flow->tx_unanswered;
+	if (!flow->tx_unanswered)
+		return false;
+	return flow->lost_in_a_row >= (flow->reflections_in ?
+				       CSIG_DROPS_AFTER_CAPABLE :
+				       CSIG_DROPS_AFTER);
 }
 
 static __always_inline void csig_address_ipv4(struct csig_address *a,
