@@ -355,12 +355,10 @@ mb_strips_tags() {
 }
 
 mb_drops_tagged() { # before csig sees them
-	local type
-
-	for type in 0x9900 0xccdd; do
-		tc -n "$(ns r2)" filter add dev in0 ingress pref 1 protocol $type \
-			matchall action drop
-	done
+	tc -n "$(ns r2)" filter add dev in0 ingress pref 1 protocol 0x9900 \
+		matchall action drop
+	tc -n "$(ns r2)" filter add dev in0 ingress pref 2 protocol 0xccdd \
+		matchall action drop
 }
 
 # Of what comes from h1 with data; the counter goes on over all flows.
@@ -382,4 +380,5 @@ mb_off() {
 	nsx r2 nft flush ruleset
 	port_set r2 out0 egress keep
 	tc -n "$(ns r2)" filter del dev in0 ingress pref 1 2>/dev/null || true
+	tc -n "$(ns r2)" filter del dev in0 ingress pref 2 2>/dev/null || true
 }

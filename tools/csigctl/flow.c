@@ -205,18 +205,18 @@ static int parse_request(struct args *a, struct request *r)
 
 /* --- one look ------------------------------------------------------------------ */
 
-/* A window takes what fits; the rest is only counted. */
+/* A window takes what fits, under a line of its own; the rest is only counted. */
 static bool is_full(const struct show *s)
 {
-	unsigned int lines = 0;
+	unsigned int lines = 1;
 	size_t i;
 
 	if (!s->rows)
 		return false;
 	fflush(stdout);
-	for (i = 0; i < s->size && lines < s->rows; i++)
+	for (i = 0; i < s->size && lines <= s->rows; i++)
 		lines += s->text[i] == '\n';
-	return lines >= s->rows;
+	return lines > s->rows;
 }
 
 static void each(const struct flow_entry *e, void *arg)
@@ -291,6 +291,7 @@ static int screen(struct show *s)
 	char head[160], now[16];
 	struct tm tm;
 	int status;
+	bool full;
 	time_t t;
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || !ws.ws_row || !ws.ws_col) {
@@ -305,6 +306,7 @@ static int screen(struct show *s)
 	}
 	s->rows = ws.ws_row;
 	status = look(s);
+	full = is_full(s);
 	fclose(stdout);
 	stdout = terminal;
 	if (!status) {
@@ -312,7 +314,7 @@ static int screen(struct show *s)
 		localtime_r(&t, &tm);
 		strftime(now, sizeof(now), "%H:%M:%S", &tm);
 		snprintf(head, sizeof(head), "%s  %" PRIu64 " flows%s", now,
-			 s->flows, s->printed < s->flows ?
+			 s->flows, full ?
 			 "; not all fit, choose with src, dst, sport, dport, cgroup" :
 			 "");
 		draw(s->text, &ws, head);
