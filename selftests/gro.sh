@@ -11,6 +11,7 @@
 . "$(dirname "$0")/traffic.sh"
 
 slot=100	# ms; a burst that took longer to send is sent again
+batch=$(sysctl -n net.core.gro_normal_batch)
 
 pair() { # [ipv6]
 	mkns a b "$@"
@@ -24,8 +25,15 @@ gro_on() { # FROM TO
 	nsx "$2" ethtool -K "${3:-eth0}" gro on >/dev/null
 }
 
+# A packet socket gets what only it wants at the end of a list of packets: no lists.
 hold_back() {
+	at_leave lists_again
+	sysctl -qw net.core.gro_normal_batch=1
 	tc -n "$(ns a)" qdisc add dev eth0 root netem slot ${slot}ms limit 1000
+}
+
+lists_again() {
+	sysctl -qw net.core.gro_normal_batch="$batch"
 }
 
 bursts() { # SUBCOMMAND [NS/DEV]
@@ -93,7 +101,7 @@ apart_in_order() {
 		R          |     | c:0.9.1 c:0.9.1.1 c:0.9.1.1 c:0.9.1.1           | c:0.9.1 c:0.9.1.1 c:0.9.1.1*2
 		each its own |   | c:0.9.1 c:1.9.1 c:0.9.1 c:1.9.1                 | c:0.9.1 c:1.9.1 c:0.9.1 c:1.9.1
 		T of another flow | | 1@c:0.9.1 c:1.9.1 1@c:0.9.1 c:1.9.1 1@c:0.9.1 | 1@c:0.9.1*3 c:1.9.1*2
-		T of other, later |  | 1@c:0.9.1 c:1.9.1/50! 1@c:0.9.1              | c:1.9.1/50 1@c:0.9.1*2
+		T of other, later |  | 1@c:0.9.1 c:1.9.1/50! 1@c:0.9.1              | c:1.9.1 1@c:0.9.1*2
 		format     |     | c:0.9.1 c:0.9.1 e:0.9.1 c:0.9.1                 | c:0.9.1*2 e:0.9.1 c:0.9.1
 		untagged before PSH | | u u c:0.9.1! u u                           | u*2 c:0.9.1 u*2
 		untagged before  | | u u c:0.9.1 u u                               | u*2 c:0.9.1 u*2
@@ -189,7 +197,7 @@ tcp_bulk() {
 			diag "$f, $addr: $wire packets on the wire, $ip for IP," \
 				"$(bulk_get retransmissions) retransmissions"
 			assert_ge "$f, $addr: packets on the wire" 2700 $wire
-			assert_le "$f, $addr: packets for IP" $((wire / 4)) $ip
+			assert_le "$f, $addr: packets for IP" $((wire / 3)) $ip
 		done
 	done
 }
@@ -245,8 +253,8 @@ tpids() {
 	# the same TPIDs, formats swapped
 	ctl b domain set compact-tpid 0xccdd expanded-tpid 0x9900
 	bursts cases <<<"swapped | | c:0.9.1 c:0.9.1 | c:0.9.1 c:0.9.1"
-	ctl b domain preset default
-	bursts cases <<<"preset | | e:0.9.1 e:0.9.1 | e:0.9.1*2"
+	ctl b domain set compact-tpid 0x9900 expanded-tpid 0xccdd
+	bursts cases <<<"back | | e:0.9.1 e:0.9.1 | e:0.9.1*2"
 }
 
 cut_frames() {

@@ -45,7 +45,7 @@ requests() {
 # Numbers of errno: ENOENT 2, EEXIST 17, EINVAL 22, EMSGSIZE 90, EOPNOTSUPP 95
 refusals() {
 	pair
-	port_add a eth0 capacity 1gbit
+	port_add a eth0 update off
 	load a eth0 egress 1 tc/request action csig push requested
 	sees <<-'END'
 		undefined      | from:05 udp:20            | to:02 from:05 udp:20

@@ -22,7 +22,7 @@
 #include "gro.h"
 
 /* More segments than a super-packet has, which is what senders tag or don't */
-#define CSIG_GRO_RUN	256
+#define CSIG_GRO_RUN	128
 #define CSIG_GRO_SLOTS	64
 
 /*
