@@ -79,7 +79,7 @@ static void test_header(void)
 		.format = LIBCSIG_COMPACT, .t = 1, .s = 23, .lm = 5,
 	};
 	struct libcsig_tag bad = tag, back;
-	uint8_t buf[LIBCSIG_UDP_LEN_MAX];
+	unsigned char buf[LIBCSIG_UDP_LEN_MAX];
 	bool valid;
 
 	EXPECT_IS(libcsig_udp_encode(LIBCSIG_COMPACT, &tag, buf, 3), 3);

@@ -262,15 +262,12 @@ const char *libcsig_strerror(int err)
 	case 0:
 		return "success";
 	case ENODEV:
-		return "the host is not enabled in this network namespace: "
-		       "\"csigctl host enable dev DEV\"";
+		return "the host is not enabled here: \"csigctl host enable dev DEV\"";
 	case EACCES:
 		return "no permission to open the maps in " CSIG_BPF_PINS
 		       ": run as root, or let root give you the right, see libcsig(3)";
 	case EPROTO:
-		return "the module or the host's programs are of another version "
-		       "than libcsig: install the same version, then disable and "
-		       "enable the host";
+		return "module, host and libcsig are of different versions; enable the host again";
 	case ENODATA:
 		return "nothing is known of it";
 	case ENOTCONN:
