@@ -43,33 +43,46 @@ static int keep_why(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+static struct bpf_tc_hook hook_of(int ifindex, const struct hook *h)
+{
+	return (struct bpf_tc_hook) {
+		.sz = sizeof(struct bpf_tc_hook),
+		.ifindex = ifindex,
+		.attach_point = h->point,
+	};
+}
+
+static struct bpf_tc_opts filter_of(const struct hook *h)
+{
+	return (struct bpf_tc_opts) {
+		.sz = sizeof(struct bpf_tc_opts),
+		.handle = HANDLE,
+		.priority = h->prio,
+	};
+}
+
 static int tc_attach(int ifindex, const struct hook *h, int prog)
 {
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
-			    .attach_point = h->point);
-	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = prog,
-			    .handle = HANDLE, .priority = h->prio,
-			    .flags = BPF_TC_F_REPLACE);
+	const struct bpf_tc_hook hook = hook_of(ifindex, h);
+	struct bpf_tc_opts opts = filter_of(h);
 
+	opts.prog_fd = prog;
+	opts.flags = BPF_TC_F_REPLACE;
 	return bpf_tc_attach(&hook, &opts);
 }
 
 static int tc_detach(int ifindex, const struct hook *h)
 {
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
-			    .attach_point = h->point);
-	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE,
-			    .priority = h->prio);
+	const struct bpf_tc_hook hook = hook_of(ifindex, h);
+	const struct bpf_tc_opts opts = filter_of(h);
 
 	return bpf_tc_detach(&hook, &opts);
 }
 
 static bool tc_attached(int ifindex, const struct hook *h)
 {
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
-			    .attach_point = h->point);
-	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = HANDLE,
-			    .priority = h->prio);
+	const struct bpf_tc_hook hook = hook_of(ifindex, h);
+	struct bpf_tc_opts opts = filter_of(h);
 
 	return !bpf_tc_query(&hook, &opts);
 }
