@@ -292,5 +292,5 @@ int reflect_kernel_show(void)
 	if (map >= 0)
 		close(map);
 	host_set_close(&set);
-	return status;
+	return ST_OK;
 }
