@@ -12,8 +12,8 @@
 table="r2/out0 r1/out0 r3/out0"		# places of abw, abwc, pd
 
 # Two flows, over IPv4 and IPv6
-start() { # [SETTING...]
-	hosts_enable "$@"
+start() {
+	hosts_enable
 	path_traffic "$(path_flow "addr=$H2_6" port=5002)"
 }
 

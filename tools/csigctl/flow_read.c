@@ -89,7 +89,7 @@ struct flow_reader *flow_open(const struct csig_flow_filter *filter)
 		return NULL;
 	}
 	if (!host_set_exists(&r->set))
-		fail("no flows: this network namespace is no CSIG host yet; use: csigctl host enable dev DEV");
+		fail("this network namespace is no CSIG host; use: csigctl host enable dev DEV");
 	else if (!load(r, filter))
 		return r;
 	flow_close(r);
