@@ -67,6 +67,28 @@ values_and_places() { # FORMAT
 	finish
 }
 
+# From the first data to the last of the three signals, of a transfer that starts; the
+# handshake tells how long a round trip is.
+two_round_trips() {
+	local rtt t took
+
+	hosts_enable
+	path_child 3 netem delay 100ms limit 10000
+	wire_start h1/eth0
+	bulk "from=$(ns h1),to=$(ns h2),addr=$H2_4,size=65536,bytes=300000"
+	wire_stop
+	path_child 3 netem delay $path_delay limit 10000
+	rtt=$(wire_get '(.in.first_s - .out.first_s) * 1e6 | round')
+	assert_ge "round trip" 100000 "$rtt"
+	for t in 0 1 2; do
+		took=$(wire_get "(.in.reflections[\"$t\"].first_s - .out.first_data_s) *
+			1e6 | round")
+		echo "T$t came back after $took us, a round trip takes $rtt"
+		assert_le "time until T$t" $((2 * rtt)) "$took"
+	done
+	hosts_disable
+}
+
 # From the change of the port to the line that names it: one second.
 bottleneck_moves() {
 	local line start took=none
@@ -116,9 +138,10 @@ not_each_others() {
 	finish
 }
 
-ktap_plan 4
+ktap_plan 5
 path_make routed
 run_test values_and_places "values and places, compact" compact
 run_test values_and_places "values and places, expanded" expanded
+run_test two_round_trips "all signals are known after two round trips"
 run_test bottleneck_moves "a bottleneck that moves is shown within a second"
 run_test not_each_others "flows do not see each other's values"

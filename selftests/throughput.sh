@@ -48,7 +48,8 @@ as_large_as_untagged() { # FORMAT ADDRESS
 	# the size of super-packets follows the round trip time
 	assert_le "packets sent" $((plain_sent * 2 + 100)) "$sent"
 	assert_le "packets received" $((plain_got * 2 + 200)) "$got"
-	assert_le "retransmissions" "$plain_again" "$again"
+	# a slow machine sends some again before their acknowledgment is looked at
+	assert_le "retransmissions" $((plain_again + 5)) "$again"
 
 }
 

@@ -20,7 +20,8 @@ Looks at both directions until SIGTERM or for --seconds, and prints one JSON obj
   sacks               by number of SACK blocks: segments
   sacks_with_option   the same, segments with a reflection, too
   again               data segments that were seen before
-  first_data_s        time of the first data segment
+  first_s             time of the first segment
+  first_data_s        of the first data segment
   reflections         by T: count, and times in seconds (--times)
 """
 
@@ -49,12 +50,13 @@ class Direction:
         self.n = dict.fromkeys(COUNTERS, 0)
         self.sacks, self.sacks_with_option = {}, {}
         self.reflections, self.next = {}, {}
-        self.first_data = None
+        self.first = self.first_data = None
 
     def result(self, times):
         r = dict(self.n)
         r["sacks"] = self.sacks
         r["sacks_with_option"] = self.sacks_with_option
+        r["first_s"] = self.first
         r["first_data_s"] = self.first_data
         r["reflections"] = {
             t: {"count": len(at), **({"times": at} if times else {"first_s": at[0]})}
@@ -125,6 +127,8 @@ class Wire:
         head, sacks, mine, reflects = (tcp[12] >> 4) * 4, 0, 0, False
         payload = length - head
         n["segments"] += 1
+        if d.first is None:
+            d.first = now
         n["tagged"] += tags > 0
         n["tags_max"] = max(n["tags_max"], tags)
         for k, at, data in options(tcp, self.kind):
