@@ -151,7 +151,7 @@ static bool csig_has_btf(void)
 }
 
 /* Offers the kfuncs to BPF.  Context: module init. */
-void csig_kfunc_init(void)
+void __init csig_kfunc_init(void)
 {
 	int err;
 
