@@ -154,6 +154,10 @@ missing() {
 	assert_refused 2 'nope' ctl h1 probe nope.invalid -c 1
 	assert_refused 2 'family' ctl h1 probe "$H2_4" -6 -c 1
 	ctl h1 host enable dev eth0 signals abw,pd
+	# tagged frames are lost at a host that does not know of them
+	assert_refused 2 'nobody answers.*csigctl host enable' \
+		ctl h1 probe "$H2_4" -c 1 -i 100ms
+	port_set r3 out0 egress strip
 	assert_refused 2 'refused.*csigctl reflect' ctl h1 probe "$H2_4" -c 1
 	_mb_nft in0 "udp dport 7516 drop"
 	assert_refused 2 'nobody answers.*csigctl reflect' ctl h1 probe "$H2_4" -c 1 -i 100ms
@@ -172,6 +176,7 @@ missing() {
 	summary 'all(.signals[]; .known | not)'
 	# it gets to know, without being started again
 	ctl h2 host enable dev eth0 signals abw,pd
+	port_set r3 out0 egress keep
 	wait_for 30 grep -q 'host is enabled' "$_csig_tmp/reflect" ||
 		fail "$(cat "$_csig_tmp/reflect")"
 	probe h1 "$H2_4" -c 3 -i 200ms signals abw

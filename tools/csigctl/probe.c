@@ -324,9 +324,11 @@ static int run(struct probe *p)
 	sigaction(SIGTERM, &old_term, NULL);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (!status && !p->answered)
-		status = fail("nobody answers at %s, UDP port %u%s%s; there: csigctl reflect",
-			      p->dst, p->port, p->refused ? ": " : "",
-			      p->refused ? strerror(p->errno_seen) : "");
+		status = p->refused ?
+			fail("nobody answers at %s, UDP port %u: %s; there: csigctl reflect",
+			     p->dst, p->port, strerror(p->errno_seen)) :
+			fail("nobody answers at %s, UDP port %u; there: csigctl host enable, csigctl reflect",
+			     p->dst, p->port);
 	return status;
 }
 

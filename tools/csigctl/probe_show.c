@@ -91,7 +91,7 @@ static unsigned int find_notes(const struct probe *p,
 		note(notes, &n, "%s: %s; if nobody listens there: csigctl reflect",
 		     p->dst, strerror(p->errno_seen));
 	else if (!p->answered && p->lost >= p->nsignals)
-		note(notes, &n, "nobody answers at %s, UDP port %u; there: csigctl reflect",
+		note(notes, &n, "nobody answers at %s, UDP port %u; there: csigctl host enable, csigctl reflect",
 		     p->dst, p->port);
 	if (!p->answered)
 		return n;
