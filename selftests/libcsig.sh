@@ -15,9 +15,9 @@ build() {
 
 	libs=$(pkg-config --cflags --libs libcsig) || fail "no libcsig.pc"
 	# shellcheck disable=SC2086
-	gcc -Wall -Wextra -Werror -O1 -o "$prog" "$CSIG_LIB_DIR/libcsig.c" $libs
+	gcc -Wall -Wextra -Werror -o "$prog" "$CSIG_LIB_DIR/libcsig.c" $libs
 	# shellcheck disable=SC2086
-	gcc -O1 -o "$prog-static" "$CSIG_LIB_DIR/libcsig.c" -Wl,-Bstatic $libs \
+	gcc -o "$prog-static" "$CSIG_LIB_DIR/libcsig.c" -Wl,-Bstatic $libs \
 		-Wl,-Bdynamic -lbpf
 	readelf -d "$prog" | grep -q 'NEEDED.*libcsig\.so\.0' ||
 		fail "not linked with libcsig.so.0"
