@@ -93,6 +93,7 @@ enum csig_flow_path {
  * @probe_lost: the packet at @probe_seq was sent again
  * @lost_in_a_row: tagged packets under watch that were lost since the last reflection
  * @save_syn: TCP_SAVE_SYN was set for CSIG only (listeners)
+ * @pad: 0
  * @own_cb_flags: sockops callback flags that were set for CSIG only
  * @signals: signal types that are asked for, bit T; 0: those of the device.
  *	Applications may write it (libcsig).
@@ -230,6 +231,7 @@ struct csig_device {
 /**
  * struct csig_responder - answers probes that come in at a device, in the kernel
  * @port: UDP, host order
+ * @pad: 0
  * @interval_ns: time between two answers, in the mean
  * @next_ns: of the rate limit, CLOCK_MONOTONIC
  * @answered: probes
@@ -274,6 +276,8 @@ struct csig_address {
  * @cwnd: TCP, congestion window in packets
  * @mss: TCP, octets of a full segment
  * @retrans: TCP, segments that were sent again
+ * @pad: 0
+ * @pad2: 0
  */
 struct csig_flow_record {
 	__u32 version;
@@ -307,6 +311,7 @@ struct csig_flow_record {
  * @cgroup_id: this cgroup and those below it; 0: any
  * @sport: port of this end, host order; 0: any
  * @dport: of the other end; 0: any
+ * @pad: 0
  */
 struct csig_flow_filter {
 	struct csig_address src;
