@@ -25,6 +25,7 @@
 
 #include "output.h"
 #include "reflect.h"
+#include "reflect_sock.h"
 
 #define MESSAGE_MAX	9216
 #define EVENTS		64
@@ -33,19 +34,6 @@
 #define TICK_NS		CSIG_NSEC_PER_SEC
 #define PEER_RATE	1000		/* answers a second to one prober */
 #define RATE_BURST_NS	(CSIG_NSEC_PER_SEC / 10)
-
-/**
- * struct addr - where packets come from or go to
- * @len: 0 without an address
- */
-struct addr {
-	union {
-		struct sockaddr sa;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-	};
-	socklen_t len;
-};
 
 /**
  * struct peer - a prober
@@ -120,18 +108,6 @@ static bool within_rate(uint64_t *next, uint64_t now, uint32_t rate)
 	return true;
 }
 
-static bool same_addr(const struct addr *a, const struct addr *b)
-{
-	if (a->sa.sa_family != b->sa.sa_family)
-		return false;
-	if (a->sa.sa_family == AF_INET)
-		return a->in.sin_port == b->in.sin_port &&
-		       a->in.sin_addr.s_addr == b->in.sin_addr.s_addr;
-	return a->in6.sin6_port == b->in6.sin6_port &&
-	       a->in6.sin6_scope_id == b->in6.sin6_scope_id &&
-	       !memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, 16);
-}
-
 /* --- sockets -------------------------------------------------------------------- */
 
 static int watch(const struct responder *s, int fd, uint32_t index)
@@ -139,43 +115,6 @@ static int watch(const struct responder *s, int fd, uint32_t index)
 	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = index };
 
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev);
-}
-
-static int new_socket(const struct responder *s, int family)
-{
-	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int on = 1;
-
-	if (fd < 0)
-		return -1;
-	/* peers' sockets have the same address as the common one */
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
-	    (family == AF_INET6 &&
-	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) ||
-	    (s->r->dev && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, s->r->dev,
-				     (socklen_t)strlen(s->r->dev)))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-/*
- * Whether another program has the port must be found out without SO_REUSEADDR, with
- * which two responders would share it.
- */
-static int port_is_free(int family, const struct addr *a)
-{
-	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0), err = 0, on = 1;
-
-	if (fd < 0)
-		return -errno;
-	if (family == AF_INET6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-	if (bind(fd, &a->sa, a->len))
-		err = -errno;
-	close(fd);
-	return err;
 }
 
 static int listen_on(struct responder *s, int i, int family)
@@ -189,12 +128,12 @@ static int listen_on(struct responder *s, int i, int family)
 		a.in.sin_port = htons(s->r->port);
 	else
 		a.in6.sin6_port = htons(s->r->port);
-	err = port_is_free(family, &a);
+	err = port_is_free(family, s->r->dev, &a);
 	if (err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL)
 		return ST_OK;	/* a machine without IPv6 */
 	if (err)
 		return fail("UDP port %u: %s", s->r->port, strerror(-err));
-	fd = new_socket(s, family);
+	fd = reflect_socket(family, s->r->dev);
 	if (fd < 0)
 		return fail("%s: %s", s->r->dev ? s->r->dev : "socket",
 			    strerror(errno));
@@ -250,7 +189,7 @@ static struct peer *peer_new(struct responder *s, const struct addr *addr,
 		return NULL;
 	p = &s->peers[i];
 	*p = (struct peer){ .addr = *addr, .local = *local };
-	p->fd = new_socket(s, addr->sa.sa_family);
+	p->fd = reflect_socket(addr->sa.sa_family, s->r->dev);
 	if (p->fd < 0)
 		return NULL;
 	if (bind(p->fd, &local->sa, local->len) ||
@@ -370,39 +309,6 @@ static void on_peer(struct responder *s, struct peer *p)
 	}
 }
 
-/* Where a datagram was sent to; false for multicast and broadcast */
-static bool get_local(const struct responder *s, struct msghdr *m,
-		      struct addr *local)
-{
-	struct cmsghdr *c;
-
-	memset(local, 0, sizeof(*local));
-	for (c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
-			struct in_pktinfo *pi = (void *)CMSG_DATA(c);
-
-			local->len = sizeof(local->in);
-			local->in.sin_family = AF_INET;
-			local->in.sin_port = htons(s->r->port);
-			local->in.sin_addr = pi->ipi_addr;
-			return pi->ipi_addr.s_addr == pi->ipi_spec_dst.s_addr;
-		}
-		if (c->cmsg_level == IPPROTO_IPV6 &&
-		    c->cmsg_type == IPV6_PKTINFO) {
-			struct in6_pktinfo *pi = (void *)CMSG_DATA(c);
-
-			local->len = sizeof(local->in6);
-			local->in6.sin6_family = AF_INET6;
-			local->in6.sin6_port = htons(s->r->port);
-			local->in6.sin6_addr = pi->ipi6_addr;
-			if (IN6_IS_ADDR_LINKLOCAL(&pi->ipi6_addr))
-				local->in6.sin6_scope_id = pi->ipi6_ifindex;
-			return !IN6_IS_ADDR_MULTICAST(&pi->ipi6_addr);
-		}
-	}
-	return false;
-}
-
 /* Answers from the common socket; the control data say from which address */
 static void answer_from(struct responder *s, int fd, struct msghdr *m, ssize_t n)
 {
@@ -440,7 +346,7 @@ static void on_listener(struct responder *s, int fd)
 		n = receive(s, fd, &m, &probe);
 		if (n < 0)
 			return;
-		if (!n || !get_local(s, &m, &local))
+		if (!n || !get_local(&m, s->r->port, &local))
 			continue;
 		from.len = m.msg_namelen;
 		now = now_ns();
