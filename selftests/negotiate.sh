@@ -119,10 +119,12 @@ alone() {
 
 drop_at() { # NS FLAGS
 	nsx "$1" nft -f - <<-EOF
-	table netdev t { chain c {
-		type filter hook ingress device "eth0" priority 0;
-		tcp flags & (syn | ack) == $2 tcp option 254 exists drop
-	} }
+	table netdev t {
+		chain c {
+			type filter hook ingress device "eth0" priority 0;
+			tcp flags & (syn | ack) == $2 tcp option 254 exists drop
+		}
+	}
 	EOF
 }
 
