@@ -159,8 +159,8 @@ missing() {
 		ctl h1 probe "$H2_4" -c 1 -i 100ms
 	port_set r3 out0 egress strip
 	assert_refused 2 'refused.*csigctl reflect' ctl h1 probe "$H2_4" -c 1
-	_mb_nft in0 "udp dport 7516 drop"
-	assert_refused 2 'nobody answers.*csigctl reflect' ctl h1 probe "$H2_4" -c 1 -i 100ms
+	mb_drops_tagged
+	assert_refused 2 'nobody answers at [^:]*; there' ctl h1 probe "$H2_4" -c 1 -i 100ms
 	mb_off
 	assert_refused 1 'not a time' ctl h1 probe "$H2_4" -i 1ms
 	assert_refused 1 'count' ctl h1 probe "$H2_4" -c 0
