@@ -246,17 +246,21 @@ BPFFS=
 other_load() {
 	[ -z "$BPFFS" ] || return 0
 	# the first host made sure that bpffs is there
-	BPFFS=/sys/fs/bpf/csig-test-$$
+	BPFFS=/sys/fs/bpf/csig-test-$BASHPID
 	at_leave other_unload
 	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
-	CGROUP=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/csig-test-$$
+	CGROUP=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/csig-test-$BASHPID
 	mkdir "$CGROUP"
 	bpftool prog loadall "$OBJECT" "$BPFFS"
 }
 
 other_unload() {
+	local pid
+
 	rm -rf "$BPFFS"
-	echo 0 >"${CGROUP%/*}/cgroup.procs"
+	while read -r pid; do
+		echo "$pid" >"${CGROUP%/*}/cgroup.procs"
+	done <"$CGROUP/cgroup.procs"
 	rmdir "$CGROUP"/*/ "$CGROUP" 2>/dev/null
 }
 
@@ -302,7 +306,7 @@ live_sockets() {
 	flags_become h2 $ESTABLISHED 0
 	assert_eq "listener" "0 0" "$(flags h2 $LISTEN)"
 	pace_stop
-	assert_ge "octets" 1 "$(sent bytes)"
+	assert_ge "packets" 10 "$(sent packets)"
 }
 
 # A listener that is there before takes part, a connection does not.
