@@ -44,7 +44,7 @@ bool csig_bpf_possible(const char **reason)
 	if (access("/sys/kernel/btf/vmlinux", F_OK))
 		*reason = "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)";
 	else if (access("/sys/kernel/btf/csig", F_OK))
-		*reason = "the csig module was built without BTF; build it where the kernel headers have a vmlinux and pahole is installed, then load it again";
+		*reason = "the csig module was built without BTF; look: csigctl doctor";
 	else if (!module_has_kfuncs())
 		*reason = "the csig module could not register its kernel functions; look: dmesg";
 	else
@@ -54,7 +54,7 @@ bool csig_bpf_possible(const char **reason)
 
 struct csig_bpf *csig_bpf_open(void)
 {
-	struct bpf_program *prog;
+	struct bpf_program *prog = NULL;
 	struct csig_bpf *obj;
 
 	libbpf_set_print(keep_why);
@@ -65,7 +65,7 @@ struct csig_bpf *csig_bpf_open(void)
 		     why[0] ? why : strerror(errno));
 		return NULL;
 	}
-	bpf_object__for_each_program(prog, obj->obj)
+	while ((prog = bpf_object__next_program(obj->obj, prog)))
 		bpf_program__set_autoload(prog, false);
 	return obj;
 }
@@ -86,7 +86,7 @@ static int reuse(struct bpf_map *map, int fd)
 
 int csig_bpf_load(struct csig_bpf *obj, const struct host_set *set)
 {
-	int status = ST_OK;
+	int err, status = ST_OK;
 
 	if (set) {
 		status = reuse(obj->maps.csig_flows, set->flows);
@@ -100,10 +100,12 @@ int csig_bpf_load(struct csig_bpf *obj, const struct host_set *set)
 	if (status)
 		return status;
 	why[0] = '\0';
-	if (csig_bpf__load(obj))
-		return fail("the kernel does not take the BPF programs: %s%s",
-			    why[0] ? why : strerror(errno),
-			    errno == EPERM ? " (CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON are needed)" : "");
+	err = csig_bpf__load(obj);
+	if (err == -EPERM)
+		return fail("the kernel does not take the BPF programs: CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON are needed");
+	if (err)
+		return fail("the kernel does not take the BPF programs: %s",
+			    why[0] ? why : strerror(-err));
 	return ST_OK;
 }
 
