@@ -17,11 +17,11 @@
 
 #define READ_SIZE	65536
 
-static char why[256];		/* libbpf's last complaint */
+static char why[256];		/* libbpf's first complaint, the others follow from it */
 
 static int keep_why(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	if (level != LIBBPF_WARN)
+	if (level != LIBBPF_WARN || why[0])
 		return 0;
 	vsnprintf(why, sizeof(why), fmt, ap);
 	why[strcspn(why, "\n")] = '\0';
