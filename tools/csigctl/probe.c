@@ -19,7 +19,7 @@
 #include "output.h"
 #include "probe.h"
 
-#define INTERVAL_NS	(CSIG_NSEC_PER_SEC / 2)
+#define INTERVAL_NS	(3 * CSIG_NSEC_PER_SEC / 10)
 #define INTERVAL_MIN_NS	(CSIG_NSEC_PER_SEC / 100)
 #define LOST_NS		CSIG_NSEC_PER_SEC	/* without an answer so long */
 
@@ -29,7 +29,7 @@ static const char help[] =
 	"                     [ names FILE ]\n"
 	"where  S is abw, abwc, pd, nqd or a number; all that the device has by default,\n"
 	"       -c stops after COUNT rounds, each of which asks for every signal,\n"
-	"       -i is the time of a round, 500ms by default, 10ms at least,\n"
+	"       -i is the time of a round, 300ms by default, 10ms at least,\n"
 	"       names has lines FIELD=V[,FIELD=V...] NAME (" NAMES_DEFAULT ").\n"
 	"DST must run \"csigctl reflect\".\n";
 
