@@ -195,7 +195,7 @@ words() {
 	summary 'sig("forward"; 2).format == "expanded"'
 	summary 'sig("reverse"; 0).format == "compact"'
 	ctl h1 probe "$H2_4" -c 2 -i 200ms names "$path_names" >"$_csig_tmp/text"
-	grep -Eq '^  forward  min\(abw\)   15Mbit\.\.20Mbit|12.5Mbit\.\.15Mbit +r2/out0 ' \
+	grep -Eq '^  forward  min\(abw\) +(15Mbit\.\.20Mbit|12\.5Mbit\.\.15Mbit) +r2/out0 ' \
 		"$_csig_tmp/text" || fail "$(cat "$_csig_tmp/text")"
 	grep -q '^summary of' "$_csig_tmp/text" || fail "$(cat "$_csig_tmp/text")"
 	py probes screen --until r2/in0 csigctl -n "$(ns h1)" probe "$H2_4" \
