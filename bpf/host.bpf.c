@@ -197,24 +197,6 @@ static __always_inline bool tag_packet(struct __sk_buff *skb,
 	}
 }
 
-static __always_inline void remote_address(const struct bpf_sock *sk,
-					   struct csig_address *a)
-{
-	/* volatile: one word at a time is all that may be read */
-	const volatile __u32 *ip6 = sk->dst_ip6;
-	__u32 v6[4];
-
-	if (sk->family != AF_INET6) {
-		csig_address_ipv4(a, sk->dst_ip4);
-		return;
-	}
-	v6[0] = ip6[0];
-	v6[1] = ip6[1];
-	v6[2] = ip6[2];
-	v6[3] = ip6[3];
-	__builtin_memcpy(a->octets, v6, sizeof(v6));
-}
-
 /*
  * Packets leave in the context that holds the socket, before snd_nxt moves: what starts
  * before it is sent again, and goes without a tag, in case the tag is what was lost.
@@ -240,7 +222,7 @@ static __always_inline void egress_tcp(struct __sk_buff *skb, struct bpf_sock *s
 	if (csig_before(p->seq, tp->snd_nxt)) {
 		if (csig_path_resent(flow, p->seq,
 				     p->payload * csig_packet_segs(skb))) {
-			remote_address(sk, &dst);
+			csig_remote_address(sk, &dst);
 			csig_path_drops(flow, &dst);
 		}
 		return;

@@ -118,4 +118,23 @@ static __always_inline void csig_address_ipv4(struct csig_address *a,
 	__builtin_memcpy(a->octets + 12, &addr, 4);
 }
 
+/* IPv4 peers of dual-stack sockets have mapped addresses of their own. */
+static __always_inline void csig_remote_address(const struct bpf_sock *sk,
+						struct csig_address *a)
+{
+	/* volatile: one word at a time is all that may be read */
+	const volatile __u32 *ip6 = sk->dst_ip6;
+	__u32 v6[4];
+
+	if (sk->family != AF_INET6) {
+		csig_address_ipv4(a, sk->dst_ip4);
+		return;
+	}
+	v6[0] = ip6[0];
+	v6[1] = ip6[1];
+	v6[2] = ip6[2];
+	v6[3] = ip6[3];
+	__builtin_memcpy(a->octets, v6, sizeof(v6));
+}
+
 #endif /* CSIG_BPF_PATH_H */

@@ -30,7 +30,8 @@ static __always_inline __u32 csig_align4(__u32 len)
 
 static __always_inline __u32 csig_word_len(__u64 word)
 {
-	return word & CSIG_BPF_WORD_EXPANDED ? 6 : 2;
+	return csig_data_len(word & CSIG_BPF_WORD_EXPANDED ?
+			     CSIG_FORMAT_EXPANDED : CSIG_FORMAT_COMPACT);
 }
 
 /*
@@ -94,7 +95,7 @@ static __always_inline void csig_reserve_mss(struct bpf_sock_ops *ctx,
 {
 	__u32 len = csig_opt_head_len(kind);
 
-	len += flow->rx_formats & (1 << CSIG_FORMAT_EXPANDED) ? 6 : 2;
+	len += csig_data_len(flow->rx_formats >> CSIG_FORMAT_EXPANDED & 1);
 	len = csig_align4(len);
 	flow->mss_reserved = (__u8)len;
 	if (!bpf_reserve_hdr_opt(ctx, len + flow->mss_less, 0))

@@ -34,25 +34,6 @@ static __always_inline void flags_remove(struct bpf_sock_ops *ctx, __u32 flags)
 		bpf_sock_ops_cb_flags_set(ctx, (int)(old & ~flags));
 }
 
-/* IPv4 peers of dual-stack sockets have mapped addresses of their own. */
-static __always_inline void remote_address(struct bpf_sock_ops *ctx,
-					   struct csig_address *a)
-{
-	/* volatile: one word at a time is all that the context allows */
-	volatile __u32 *ip6 = ctx->remote_ip6;
-	__u32 v6[4];
-
-	if (ctx->family != AF_INET6) {
-		csig_address_ipv4(a, ctx->remote_ip4);
-		return;
-	}
-	v6[0] = ip6[0];
-	v6[1] = ip6[1];
-	v6[2] = ip6[2];
-	v6[3] = ip6[3];
-	__builtin_memcpy(a->octets, v6, sizeof(v6));
-}
-
 /* Flags of the option in a SYN or SYN-ACK, those that we know; 0 without one */
 static __always_inline __u8 load_flags(struct bpf_sock_ops *ctx, __u8 kind,
 				       __u64 where)
@@ -121,6 +102,7 @@ static __always_inline struct csig_flow *flow_new(struct bpf_sock *sk)
 }
 
 static __always_inline void flow_on(struct bpf_sock_ops *ctx,
+				    struct bpf_sock *sk,
 				    struct csig_flow *flow, __u8 flags)
 {
 	struct csig_address dst;
@@ -130,7 +112,7 @@ static __always_inline void flow_on(struct bpf_sock_ops *ctx,
 	flow->established_ns = bpf_ktime_get_ns();
 	flow->state = CSIG_FLOW_ON;
 	csig_host_count(CSIG_HOST_NEGOTIATED);
-	remote_address(ctx, &dst);
+	csig_remote_address(sk, &dst);
 	if (csig_path_avoid(&dst)) {
 		flow->path = CSIG_PATH_DROPS;
 		csig_host_count(CSIG_HOST_AVOIDED);
@@ -187,7 +169,7 @@ static __always_inline void on_active(struct bpf_sock_ops *ctx,
 		return;
 	flags = load_flags(ctx, host->opt_kind, 0);
 	if (flags & (CSIG_OPT_COMPACT | CSIG_OPT_EXPANDED)) {
-		flow_on(ctx, flow, flags);
+		flow_on(ctx, sk, flow, flags);
 		return;
 	}
 	csig_host_count(CSIG_HOST_REFUSED);
@@ -220,7 +202,7 @@ static __always_inline void on_passive(struct bpf_sock_ops *ctx,
 	if (!flow)
 		goto leave;
 	flow->own_cb_flags = inherited;
-	flow_on(ctx, flow, flags);
+	flow_on(ctx, sk, flow, flags);
 	return;
 leave:
 	flags_remove(ctx, inherited);
@@ -327,7 +309,7 @@ static __always_inline void on_write(struct bpf_sock_ops *ctx,
 		csig_host_count(CSIG_HOST_ASKED);
 }
 
-static __always_inline void on_timeout(struct bpf_sock_ops *ctx,
+static __always_inline void on_timeout(const struct bpf_sock *sk,
 				       struct csig_flow *flow)
 {
 	struct csig_address dst;
@@ -337,7 +319,7 @@ static __always_inline void on_timeout(struct bpf_sock_ops *ctx,
 	flow->rto_silent++;
 	if (flow->rto_silent < CSIG_DROPS_AFTER)
 		return;
-	remote_address(ctx, &dst);
+	csig_remote_address(sk, &dst);
 	csig_path_drops(flow, &dst);
 }
 
@@ -366,7 +348,7 @@ int csig_tcp(struct bpf_sock_ops *ctx)
 		if (!flow || flow->state != CSIG_FLOW_ON)
 			return 1;
 		if (ctx->op == BPF_SOCK_OPS_RTO_CB)
-			on_timeout(ctx, flow);
+			on_timeout(sk, flow);
 		else
 			csig_parse(ctx, flow, host->opt_kind);
 		return 1;

@@ -32,7 +32,8 @@
 /* Octets of the data fields of a tag */
 static inline unsigned int csig_data_len(unsigned int format)
 {
-	return csig_layout(format)->len - CSIG_TPID_LEN;
+	return format == CSIG_FORMAT_EXPANDED ? CSIG_DATA_LEN_EXPANDED :
+						CSIG_DATA_LEN_COMPACT;
 }
 
 /* Kinds 253 and 254 are for experiments, told apart by an ExID. */

@@ -16,6 +16,8 @@
 #define CSIG_TPID_EXPANDED_DEFAULT	0xccdd
 
 #define CSIG_TPID_LEN			2
+#define CSIG_DATA_LEN_COMPACT		2	/* data fields, without the TPID */
+#define CSIG_DATA_LEN_EXPANDED		6
 #define CSIG_TAG_LEN_MAX		8
 #define CSIG_FORMATS			2	/* enum csig_format */
 
@@ -64,9 +66,13 @@ struct csig_layout {
 };
 
 #define CSIG_LAYOUTS {							\
-	[CSIG_FORMAT_COMPACT]  = { .len = 4, .t_max = 7,  .lm_bits = 7,	\
+	[CSIG_FORMAT_COMPACT]  = {					\
+			    .len = CSIG_TPID_LEN + CSIG_DATA_LEN_COMPACT,	\
+			    .t_max = 7,  .lm_bits = 7,			\
 			    .lm_max = 0x7f,   .s_max = 0x1f },		\
-	[CSIG_FORMAT_EXPANDED] = { .len = 8, .t_max = 15, .lm_bits = 16,	\
+	[CSIG_FORMAT_EXPANDED] = {					\
+			    .len = CSIG_TPID_LEN + CSIG_DATA_LEN_EXPANDED,	\
+			    .t_max = 15, .lm_bits = 16,			\
 			    .lm_max = 0xffff, .s_max = 0xfffff },	\
 }
 
