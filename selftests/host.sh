@@ -159,7 +159,8 @@ rollback() {
 	mkdir "$CGROUP/alone"
 	bpftool cgroup attach "$CGROUP/alone" sock_ops pinned "$BPFFS/other"
 	before=$(state h1 eth0)
-	assert_refused 2 'allows no other' ctl h1 host enable dev eth0 cgroup alone
+	assert_refused 2 'allows no other' ctl h1 host enable dev eth0 \
+		cgroup "$CGROUP/alone"
 	assert_eq "cgroup refused" "$before" "$(state h1 eth0)"
 	assert_eq "sets" 0 "$(pins)"
 }

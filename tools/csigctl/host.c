@@ -417,6 +417,9 @@ static int host_enable(struct args *a)
 	if (!csig_bpf_possible(&why))
 		return fail("a host needs BPF: %s", why);
 	status = host_signals(a, &s);
+	/* first, since "ip netns exec" hides cgroups as well */
+	if (!status)
+		status = host_need_bpffs();
 	if (!status)
 		status = find_cgroup(s.cgroup, &cgroup_fd, &cgroup_id);
 	if (status)

@@ -36,6 +36,7 @@ struct host_set {
 };
 
 /* host_set.c; status, messages are printed */
+int host_need_bpffs(void);
 int host_set_open(struct host_set *set, bool change);
 bool host_set_exists(const struct host_set *set);
 bool host_set_lives(const struct host_set *set);

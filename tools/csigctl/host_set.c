@@ -57,7 +57,8 @@ static bool mounts_are_private(void)
 	       !stat("/proc/1/ns/mnt", &init) && self.st_ino != init.st_ino;
 }
 
-static int need_bpffs(void)
+/* The mount of the pins, made if need be */
+int host_need_bpffs(void)
 {
 	if (is_bpffs())
 		return ST_OK;
@@ -172,7 +173,7 @@ static void sweep(const char *own)
 
 static int lock(struct host_set *set)
 {
-	int status = need_bpffs();
+	int status = host_need_bpffs();
 
 	if (status)
 		return status;
@@ -228,7 +229,7 @@ int host_set_open(struct host_set *set, bool change)
 	if (!status && change)
 		status = lock(set);
 	else if (!status && !is_bpffs() && mounts_are_private())
-		status = need_bpffs();
+		status = host_need_bpffs();
 	if (status) {
 		host_set_close(set);
 		return status;
