@@ -16,6 +16,7 @@
 
 #include "cgroup.h"
 #include "flow.h"
+#include "interrupt.h"
 #include "names.h"
 #include "nl.h"
 #include "output.h"
@@ -62,14 +63,6 @@ struct show {
 	char *text;
 	size_t size;
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	if (sig != SIGWINCH)
-		stop = 1;
-}
 
 /* --- words ------------------------------------------------------------------- */
 
@@ -343,38 +336,26 @@ static int watch_loop(struct show *s, long ms, bool terminal,
 			break;
 		/* signals, a new window size among them, end the pause only */
 		ppoll(NULL, 0, &pause, mask);
-	} while (!stop);
+	} while (!interrupted);
 	return status;
 }
 
 /* The terminal gets its screen back however the loop ends. */
 static int watch(struct show *s, long ms)
 {
-	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH };
-	const struct sigaction on = { .sa_handler = on_signal };
 	bool terminal = !opt.json && isatty(STDOUT_FILENO);
-	struct sigaction old[ARRAY_SIZE(sigs)];
-	sigset_t block, mask;
+	struct interrupt held;
 	int status;
-	size_t i;
 
-	stop = 0;
-	sigemptyset(&block);
-	for (i = 0; i < ARRAY_SIZE(sigs); i++)
-		sigaddset(&block, sigs[i]);
-	sigprocmask(SIG_BLOCK, &block, &mask);
-	for (i = 0; i < ARRAY_SIZE(sigs); i++)
-		sigaction(sigs[i], &on, &old[i]);
+	interrupt_hold(&held);
 	if (terminal)
 		printf("\033[?1049h\033[?25l");
-	status = watch_loop(s, ms, terminal, &mask);
+	status = watch_loop(s, ms, terminal, &held.mask);
 	if (terminal) {
 		printf("\033[?25h\033[?1049l");
 		fflush(stdout);
 	}
-	for (i = 0; i < ARRAY_SIZE(sigs); i++)
-		sigaction(sigs[i], &old[i], NULL);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	interrupt_release(&held);
 	return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "csigctl.h"
 #include "decode.h"
+#include "interrupt.h"
 #include "names.h"
 #include "nl.h"
 #include "output.h"
@@ -24,8 +25,6 @@ static const char help[] =
 	"       names has lines FIELD=V[,FIELD=V...] NAME (" NAMES_DEFAULT ").\n"
 	"Events: domain, port, port-del, bottleneck; with -j one object a line.\n";
 
-static volatile sig_atomic_t stop;
-
 /* What the callback needs */
 struct monitor {
 	struct csig_profile profile;
@@ -33,12 +32,6 @@ struct monitor {
 	int family;
 	bool stale;		/* the profile changed */
 };
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 static void print_head(const char *event)
 {
@@ -178,7 +171,7 @@ static int loop(struct monitor *m, struct nl_sock *sk, const sigset_t *mask)
 	struct domain d;
 	int err;
 
-	while (!stop && (!m->count || m->events < m->count) && !ferror(stdout)) {
+	while (!interrupted && (!m->count || m->events < m->count) && !ferror(stdout)) {
 		if (ppoll(&pfd, 1, NULL, mask) < 0) {
 			if (errno == EINTR)
 				continue;
@@ -205,22 +198,12 @@ static int loop(struct monitor *m, struct nl_sock *sk, const sigset_t *mask)
 /* Signals arrive only while there is nothing to do. */
 static int run(struct monitor *m, struct nl_sock *sk)
 {
-	const struct sigaction on = { .sa_handler = on_signal };
-	struct sigaction old_int, old_term;
-	sigset_t block, mask;
+	struct interrupt held;
 	int status;
 
-	stop = 0;
-	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigaddset(&block, SIGTERM);
-	sigprocmask(SIG_BLOCK, &block, &mask);
-	sigaction(SIGINT, &on, &old_int);
-	sigaction(SIGTERM, &on, &old_term);
-	status = loop(m, sk, &mask);
-	sigaction(SIGINT, &old_int, NULL);
-	sigaction(SIGTERM, &old_term, NULL);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	interrupt_hold(&held);
+	status = loop(m, sk, &held.mask);
+	interrupt_release(&held);
 	return status;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "names.h"
+#include "interrupt.h"
 #include "output.h"
 #include "probe.h"
 
@@ -32,14 +33,6 @@ static const char help[] =
 	"       -i is the time of a round, 300ms by default, 10ms at least,\n"
 	"       names has lines FIELD=V[,FIELD=V...] NAME (" NAMES_DEFAULT ").\n"
 	"DST must run \"csigctl reflect\".\n";
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 uint64_t probe_now(void)
 {
@@ -273,7 +266,7 @@ static int loop(struct probe *p, const sigset_t *mask)
 	uint64_t round = 0, now;
 	int status = ST_OK;
 
-	while (!stop && !status && !ferror(stdout)) {
+	while (!interrupted && !status && !ferror(stdout)) {
 		now = probe_now();
 		if (now >= next && p->seq / p->nsignals == p->count && p->count)
 			break;
@@ -292,7 +285,7 @@ static int loop(struct probe *p, const sigset_t *mask)
 	}
 	/* answers of the last probes */
 	next = probe_now() + lost_ns(p);
-	while (!stop && !status && p->answered + p->lost < p->sent &&
+	while (!interrupted && !status && p->answered + p->lost < p->sent &&
 	       probe_now() < next) {
 		status = wait_until(p, next, mask);
 		receive(p);
@@ -305,24 +298,14 @@ static int loop(struct probe *p, const sigset_t *mask)
 
 static int run(struct probe *p)
 {
-	const struct sigaction on = { .sa_handler = on_signal };
-	struct sigaction old_int, old_term;
-	sigset_t block, mask;
+	struct interrupt held;
 	int status;
 
-	stop = 0;
-	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigaddset(&block, SIGTERM);
-	sigprocmask(SIG_BLOCK, &block, &mask);
-	sigaction(SIGINT, &on, &old_int);
-	sigaction(SIGTERM, &on, &old_term);
+	interrupt_hold(&held);
 	probe_show_begin(p, isatty(STDOUT_FILENO) && !opt.json);
-	status = loop(p, &mask);
+	status = loop(p, &held.mask);
 	probe_show_end(p);
-	sigaction(SIGINT, &old_int, NULL);
-	sigaction(SIGTERM, &old_term, NULL);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	interrupt_release(&held);
 	if (!status && !p->answered)
 		status = p->refused ?
 			fail("nobody answers at %s, UDP port %u: %s; there: csigctl reflect",

@@ -24,6 +24,7 @@
 #include <csig/probe.h>
 
 #include "output.h"
+#include "interrupt.h"
 #include "reflect.h"
 #include "reflect_sock.h"
 
@@ -80,14 +81,6 @@ struct responder {
 	uint64_t next_ns, tick_ns;
 	uint64_t probers, probes, answers, tagged, limited, busy;
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 static uint64_t now_ns(void)
 {
@@ -411,7 +404,7 @@ static int loop(struct responder *s, const sigset_t *mask)
 	uint64_t now;
 	int n, i;
 
-	while (!stop) {
+	while (!interrupted) {
 		now = now_ns();
 		if (now >= s->tick_ns)
 			tick(s, now);
@@ -460,10 +453,8 @@ static void print_summary(const struct responder *s)
 
 int reflect_run(const struct reflect *r)
 {
-	const struct sigaction on = { .sa_handler = on_signal };
 	struct responder s = { .r = r, .epoll = -1, .listeners = { -1, -1 } };
-	struct sigaction old_int, old_term;
-	sigset_t block, mask;
+	struct interrupt held;
 	int status;
 	uint32_t i;
 
@@ -473,13 +464,7 @@ int reflect_run(const struct reflect *r)
 		return fail("reflect: %s", strerror(errno));
 	for (i = 0; i < r->peers; i++)
 		s.peers[i].fd = -1;
-	stop = 0;
-	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigaddset(&block, SIGTERM);
-	sigprocmask(SIG_BLOCK, &block, &mask);
-	sigaction(SIGINT, &on, &old_int);
-	sigaction(SIGTERM, &on, &old_term);
+	interrupt_hold(&held);
 	status = listen_on(&s, 0, AF_INET);
 	if (!status)
 		status = listen_on(&s, 1, AF_INET6);
@@ -487,12 +472,10 @@ int reflect_run(const struct reflect *r)
 		status = open_host(&s);
 	if (!status) {
 		warn("reflect: answering on UDP port %u, Ctrl-C ends it", r->port);
-		status = loop(&s, &mask);
+		status = loop(&s, &held.mask);
 		print_summary(&s);
 	}
-	sigaction(SIGINT, &old_int, NULL);
-	sigaction(SIGTERM, &old_term, NULL);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	interrupt_release(&held);
 	for (i = 0; i < r->peers; i++)
 		peer_free(&s.peers[i]);
 	for (i = 0; i < ARRAY_SIZE(s.listeners); i++)

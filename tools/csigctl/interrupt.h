@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Clean ends of commands that run until they are told to stop.
+ */
+#ifndef CSIGCTL_INTERRUPT_H
+#define CSIGCTL_INTERRUPT_H
+
+#include <signal.h>
+
+#define INTERRUPT_SIGNALS	4
+
+/**
+ * struct interrupt - signals that are held back
+ * @mask: for ppoll() and epoll_pwait(), the only places where they arrive
+ * @old: what they did before
+ */
+struct interrupt {
+	sigset_t mask;
+	struct sigaction old[INTERRUPT_SIGNALS];
+};
+
+/* SIGINT, SIGTERM or SIGHUP came; SIGWINCH only wakes */
+extern volatile sig_atomic_t interrupted;
+
+void interrupt_hold(struct interrupt *i);
+void interrupt_release(const struct interrupt *i);
+
+#endif /* CSIGCTL_INTERRUPT_H */
