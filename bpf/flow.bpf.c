@@ -4,10 +4,10 @@
  * that write a struct csig_flow_record for each with storage, filters applied.  They read
  * only; what a record means is csigctl's.
  */
+#include "cgroup.h"
 #include "core.h"
 #include "maps.h"
 
-#define CGROUP_DEPTH_MAX	32
 #define TCP_LISTEN		10
 
 /* Set before the object is loaded */
@@ -44,23 +44,6 @@ static void put_addresses(struct csig_flow_record *r, struct sock_common *sk)
 	}
 }
 
-/* Is the socket's cgroup the wanted one, or below it? */
-static bool cgroup_matches(struct cgroup *cgrp, __u64 want)
-{
-	struct cgroup_subsys_state *css;
-	int i;
-
-	for (i = 0; i < CGROUP_DEPTH_MAX && cgrp; i++) {
-		if (cgrp->kn->id == want)
-			return true;
-		css = cgrp->self.parent;
-		if (!css)
-			return false;
-		cgrp = css->cgroup;
-	}
-	return false;
-}
-
 /* What all sockets have; false when the filter does not want this one. */
 static bool put_socket(struct csig_flow_record *r, struct sock *sk)
 {
@@ -77,7 +60,7 @@ static bool put_socket(struct csig_flow_record *r, struct sock *sk)
 	if (!address_matches(&r->src, &f->src, &f->src_mask) ||
 	    !address_matches(&r->dst, &f->dst, &f->dst_mask))
 		return false;
-	if (f->cgroup_id && !cgroup_matches(cgrp, f->cgroup_id))
+	if (f->cgroup_id && !csig_cgroup_within(cgrp, f->cgroup_id))
 		return false;
 	r->version = CSIG_BPF_VERSION;
 	r->size = sizeof(*r) + sizeof(struct csig_flow);

@@ -4,31 +4,13 @@
  * when the last device is disabled the callback flags that were CSIG's own are taken
  * back.  Sockets that come later are tcp.bpf.c.
  */
+#include "cgroup.h"
 #include "maps.h"
 
-#define CGROUP_DEPTH_MAX	64
 #define SOL_TCP			6
 #define TCP_SAVE_SYN		27
 #define TCP_ESTABLISHED		1
 #define TCP_LISTEN		10
-
-/* Is the socket's cgroup the host's, or below it? */
-static bool in_cgroup(const struct sock *sk, __u64 id)
-{
-	struct cgroup *cgrp = sk->sk_cgrp_data.cgroup;
-	struct cgroup_subsys_state *css;
-	int i;
-
-	for (i = 0; i < CGROUP_DEPTH_MAX && cgrp; i++) {
-		if (cgrp->kn->id == id)
-			return true;
-		css = cgrp->self.parent;
-		if (!css)
-			return false;
-		cgrp = css->cgroup;
-	}
-	return false;
-}
 
 static long set_flags(struct tcp_sock *tp, int flags)
 {
@@ -70,7 +52,8 @@ int csig_sockets_join(struct bpf_iter__tcp *ctx)
 	if (!skc || !host)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(skc);
-	if (!tp || !in_cgroup((struct sock *)tp, host->cgroup_id))
+	if (!tp || !csig_cgroup_within(((struct sock *)tp)->sk_cgrp_data.cgroup,
+				       host->cgroup_id))
 		return 0;
 	if (skc->skc_state == TCP_LISTEN)
 		join(host, tp);
