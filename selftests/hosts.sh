@@ -184,6 +184,7 @@ path_child() { # HOP KIND [OPTION...]
 # --- hosts ------------------------------------------------------------------------
 
 # Both hosts; the device is eth0 unless path_host_dev names another.
+# shellcheck disable=SC2120 # settings may follow, or not
 hosts_enable() { # [SETTING...]
 	local n
 
@@ -383,4 +384,38 @@ mb_off() {
 	port_set r2 out0 egress keep
 	tc -n "$(ns r2)" filter del dev in0 ingress pref 1 2>/dev/null || true
 	tc -n "$(ns r2)" filter del dev in0 ingress pref 2 2>/dev/null || true
+}
+
+# --- tests of a middlebox: begin, what is to be seen, end ---------------------------
+
+mb_connections=10		# connections over IPv4, and as many over IPv6
+
+# shellcheck disable=SC2119
+mb_begin() { # MIDDLEBOX [ARGUMENT...]
+	hosts_enable
+	"$@"
+	connections "$H2_4" --count $mb_connections --parallel $mb_connections
+	connections "$H2_6" --count $mb_connections --parallel $mb_connections
+}
+
+mb_end() {
+	mb_off
+	hosts_disable
+}
+
+counts_are() { # NS KEY NUMBER...
+	local n=$1
+
+	shift
+	while [ $# -gt 0 ]; do
+		assert_eq "$1 at $n" "$2" "$(host_count "$n" "$1")"
+		shift 2
+	done
+}
+
+# A longer flow, until it is as it has to be
+flow_ends_up() { # EXPRESSION
+	pace_start "$(path_flow)"
+	flow_wait 25 h1 "length == 1 and (.[0] | $1)" dport 5001
+	pace_stop
 }

@@ -10,70 +10,39 @@
 . "$(dirname "$0")/traffic.sh"
 . "$(dirname "$0")/hosts.sh"
 
-each=10		# connections over IPv4, and as many over IPv6
-
-begin() { # MIDDLEBOX [ARGUMENT...]
-	hosts_enable
-	"$@"
-	connections "$H2_4" --count $each --parallel $each
-	connections "$H2_6" --count $each --parallel $each
-}
-
-end() {
-	mb_off
-	hosts_disable
-}
-
-counts_are() { # NS KEY NUMBER...
-	local n=$1
-
-	shift
-	while [ $# -gt 0 ]; do
-		assert_eq "$1 at $n" "$2" "$(host_count "$n" "$1")"
-		shift 2
-	done
-}
-
-# A longer flow, until it is as it has to be
-flow_ends_up() { # EXPRESSION
-	pace_start "$(path_flow)"
-	flow_wait 25 h1 "length == 1 and (.[0] | $1)" dport 5001
-	pace_stop
-}
-
 tags_stripped() {
-	begin mb_strips_tags
-	counts_are h1 negotiated $((2 * each)) blackholes 0
+	mb_begin mb_strips_tags
+	counts_are h1 negotiated $((2 * mb_connections)) blackholes 0
 	flow_ends_up '.path == "strips" and .stats.no_signal_in > 0 and
 		.stats.reflections_in == 0 and .stats.packets > 300 and
 		.stats.tagged < .stats.packets / 4'
-	end
+	mb_end
 }
 
 # Once the destination is known for it, connections to it do not try any more.
 tagged_dropped() {
-	begin mb_drops_tagged
+	mb_begin mb_drops_tagged
 	flow_ends_up '.path == "drops" and .stats.tagged < 60'
 	[ "$(host_count h1 blackholes)" -ge 1 ] || fail "no black hole was counted"
-	connections "$H2_4" --count $each --parallel $each
-	assert_ge "avoided" $each "$(host_count h1 avoided)"
+	connections "$H2_4" --count $mb_connections --parallel $mb_connections
+	assert_ge "avoided" $mb_connections "$(host_count h1 avoided)"
 	flow_ends_up '.path == "drops" and .stats.tagged == 0 and .retransmissions == 0'
-	end
+	mb_end
 }
 
 data_dropped() {
 	hosts_features tso off gso off
-	begin mb_drops_data 7
+	mb_begin mb_drops_data 7
 	flow_ends_up '.path == "capable" and .retransmissions > 5 and
 		(.signals | map(.s != null) | all)'
 	hosts_features tso on gso on
-	end
+	mb_end
 }
 
 acks_coalesced() {
-	begin mb_coalesces_acks 4
+	mb_begin mb_coalesces_acks 4
 	flow_ends_up '.path == "capable" and (.signals | map(.s != null) | all)'
-	end
+	mb_end
 }
 
 # What was stripped is found again when the middlebox is gone: probes go on.
