@@ -187,21 +187,24 @@ two_devices() {
 # Hosts of two namespaces; one that goes while it is enabled is swept by the next.
 namespaces() {
 	two_hosts
+	# a device of h2 that stays when h1 goes
+	mkns h3
+	mkveth h2 eth1 05 h3 eth0 06
 	assert_refused 2 'csigctl -n NETNS' nsx h1 csigctl host enable dev eth0
 	ctl h1 host enable dev eth0
-	ctl h2 host enable dev eth0 reflect summary kind 253
+	ctl h2 host enable dev eth1 reflect summary kind 253
 	host_is h1 '.reflect == "latest" and .kind == 254'
 	host_is h2 '.reflect == "summary" and .kind == 253'
 	assert_eq "sets" 2 "$(pins)"
 	rmmod csig 2>/dev/null && fail "the module went while hosts were enabled"
 	ip netns del "$(ns h1)"
 	wait_for 10 only_one_left || fail "the set of a dead namespace stays"
-	ctl h2 host disable dev eth0
+	ctl h2 host disable dev eth1
 	assert_eq "sets" 0 "$(pins)"
 }
 
 only_one_left() { # filters go with the namespace, a little later
-	ctl h2 host enable dev eth0
+	ctl h2 host enable dev eth1
 	[ "$(pins)" = 1 ]
 }
 
