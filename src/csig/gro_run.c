@@ -12,6 +12,7 @@
  * is one until the tagged ones were on their own for long enough.  Gaps by loss look the
  * same; that costs the merging of CSIG_GRO_RUN packets.
  */
+#include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/percpu.h>
 #include <linux/random.h>
@@ -26,7 +27,7 @@
 #define CSIG_GRO_SLOTS	64
 
 /*
- * The last tagged segment of a flow.  Flows may throw each other out: a hint, nothing
+ * The last tagged segment of a flow on a device.  Flows may throw each other out: a hint, nothing
  * is wrong without it.
  */
 struct csig_gro_run {
@@ -143,7 +144,9 @@ bool csig_gro_run_next(const struct csig_gro_flow *flow, struct sk_buff *skb)
 		return true;
 	seq = ntohl(th->seq);
 
-	key = jhash2(flow->addr, flow->naddr, flow->ports ^ csig_gro_seed);
+	/* It may pass several devices on this CPU: a veth, a tunnel. */
+	key = jhash2(flow->addr, flow->naddr, flow->ports ^ csig_gro_seed ^
+		     hash_ptr(skb->dev, 32));
 	run = this_cpu_ptr(&csig_gro_runs[key % CSIG_GRO_SLOTS]);
 	if (run->key != key) {
 		*run = (struct csig_gro_run) { .key = key };

@@ -86,7 +86,7 @@ enum csig_flow_path {
  * @peer_flags: CSIG_OPT_* that both sides agreed on; UDP: formats that the application
  *	says the peer takes, 0: any
  * @format: enum csig_format of the last tag that was asked for
- * @rotation: index of the next signal
+ * @rotation: index of the signal behind the last one
  * @mss_less: octets that full-size segments must leave free for the tag
  * @mss_reserved: octets that full-size segments leave free for the option
  * @rx_formats: bit enum csig_format: such tags came
@@ -106,6 +106,7 @@ enum csig_flow_path {
  * @probe_seq: sequence number of a tagged packet whose fate is watched
  * @probe_end: and its end; equal to @probe_seq when there is none
  * @tx_last_seq: of the last new data packet: it may pass several devices
+ * @run_end: TCP data before it gets the same signal as the last packet
  * @rx_last_seq: of the last tagged data packet
  * @rx_tagged_segs: data segments with a tag, as they came in
  * @rx_untagged_seen: data segments without a tag when a tag came or "no signal" was sent
@@ -135,7 +136,7 @@ struct csig_flow {
 	__u8 probe_lost;
 	__u8 lost_in_a_row;
 	__u8 save_syn;
-	__u8 pad[3];
+	__u8 pad[7];
 	__u16 own_cb_flags;
 	__u16 signals;
 	__u16 every;
@@ -144,6 +145,7 @@ struct csig_flow {
 	__u32 probe_seq;
 	__u32 probe_end;
 	__u32 tx_last_seq;
+	__u32 run_end;
 	__u32 rx_last_seq;
 	__u32 rx_tagged_segs;
 	__u32 rx_untagged_seen;
