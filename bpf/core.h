@@ -128,6 +128,18 @@ struct udp_sock {
 	struct inet_sock inet;
 };
 
+struct net_device {
+	int ifindex;
+};
+
+struct dst_entry {
+	struct net_device *dev;
+};
+
+struct sk_buff {
+	unsigned long _skb_refdst;
+};
+
 struct bpf_sock_ops_kern {
 	struct sock *sk;
 	__u8 remaining_opt_len;

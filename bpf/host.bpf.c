@@ -12,7 +12,7 @@
 /* The action's own control decides what comes next. */
 #define GO_ON	(-1)
 
-#define CSIG_RUN_SEGS	44	/* more do not fit in a packet of 64 KB */
+#define CSIG_RUN_MAX	65536	/* octets: GRO merges no more */
 
 /* --- ingress -------------------------------------------------------------------- */
 
@@ -94,21 +94,32 @@ int csig_ingress(struct __sk_buff *skb)
 	struct csig_host *host;
 	struct csig_flow *flow;
 	struct bpf_sock *sk;
+	__u32 len;
 
 	if (bpf_csig_tag(skb, &tag))
 		return GO_ON;
 	host = csig_host_get();
 	if (!host || !csig_packet_parse(skb, &p))
 		return GO_ON;
+	/* The compiler knows its bounds, the verifier does not. */
+	len = p.tuple_len;
+	barrier_var(len);
+	if (!len)
+		return GO_ON;
+	barrier_var(len);
+	if (len > sizeof(p.tuple))
+		return GO_ON;
 	if (p.protocol == IPPROTO_TCP)
-		sk = bpf_sk_lookup_tcp(skb, &p.tuple, p.tuple_len,
+		sk = bpf_sk_lookup_tcp(skb, &p.tuple, len,
 				       BPF_F_CURRENT_NETNS, 0);
 	else
-		sk = bpf_sk_lookup_udp(skb, &p.tuple, p.tuple_len,
+		sk = bpf_sk_lookup_udp(skb, &p.tuple, len,
 				       BPF_F_CURRENT_NETNS, 0);
 	if (!sk)
 		return GO_ON;
 	flow = bpf_sk_storage_get(&csig_flows, sk, NULL, 0);
+	if (flow && flow->state == CSIG_FLOW_UNSURE)
+		csig_flow_sure(flow, sk);
 	if (flow && (flow->state == CSIG_FLOW_ON ||
 		     flow->state == CSIG_FLOW_UDP)) {
 		keep(flow, &tag, host->reflect == CSIG_REFLECT_SUMMARY);
@@ -149,19 +160,15 @@ static __always_inline __u8 choose_format(const struct csig_flow *flow,
 }
 
 /*
- * Does the packet get the signal of the one before it?  Runs of an eighth of the window
- * do, so that GRO merges them; even sixteen signals take turns within two RTTs.
+ * Does the packet get the signal of the one before it?  Runs of an eighth of what is in
+ * flight do, so that GRO merges them; even sixteen signals take turns within two RTTs.
  */
-static __always_inline bool in_run(struct csig_flow *flow,
+static __always_inline bool in_run(const struct csig_flow *flow,
 				   const struct bpf_tcp_sock *tp, __u32 seq)
 {
-	__u32 left = flow->run_end - seq, segs = tp->snd_cwnd >> 3, run;
+	__u32 run = (tp->snd_nxt - tp->snd_una) >> 3;
 
-	run = (segs < CSIG_RUN_SEGS ? segs : CSIG_RUN_SEGS) * tp->mss_cache;
-	if (left && left <= run)
-		return true;
-	flow->run_end = seq + run;
-	return false;
+	return seq - flow->run_seq < (run < CSIG_RUN_MAX ? run : CSIG_RUN_MAX);
 }
 
 /*
@@ -208,6 +215,8 @@ static __always_inline bool tag_packet(struct __sk_buff *skb,
 	again = tp && in_run(flow, tp, seq);
 	switch (request(skb, flow, dev, format, again)) {
 	case 0:
+		if (!again)
+			flow->run_seq = seq;
 		__sync_fetch_and_add(&flow->tx_tagged, 1);
 		__sync_fetch_and_add(&flow->tx_unanswered, 1);
 		return true;
@@ -263,6 +272,35 @@ static __always_inline void egress_tcp(struct __sk_buff *skb, struct bpf_sock *s
 		csig_path_watch(flow, p->seq, p->payload);
 }
 
+/* Did a host's device above this one have the packet?  The route knows the first one. */
+static __always_inline bool taken_above(struct __sk_buff *skb)
+{
+	/* not by bpf_cast_to_kern_ctx(): libbpf links one user of a kfunc only */
+	unsigned long ref = BPF_CORE_READ((struct sk_buff *)skb, _skb_refdst);
+	const struct dst_entry *dst = (void *)(ref & ~1UL);
+	__u32 ifindex;
+
+	if (!dst)
+		return true;	/* given back by a device above */
+	ifindex = (__u32)BPF_CORE_READ(dst, dev, ifindex);
+	return ifindex != skb->ifindex &&
+	       bpf_map_lookup_elem(&csig_devices, &ifindex);
+}
+
+/* Around a packet of the socket may be UDP that is not the socket's: a tunnel. */
+static __always_inline void egress_udp(struct __sk_buff *skb, struct bpf_sock *sk,
+				       struct csig_flow *flow,
+				       const struct csig_device *dev,
+				       const struct csig_packet *p)
+{
+	__be16 dst_port = sk->dst_port;
+
+	if (!p->payload || csig_packet_sport(p) != bpf_htons(sk->src_port) ||
+	    (dst_port && csig_packet_dport(p) != dst_port) || taken_above(skb))
+		return;
+	tag_packet(skb, flow, dev, NULL, 0);
+}
+
 SEC("action")
 int csig_egress(struct __sk_buff *skb)
 {
@@ -286,8 +324,7 @@ int csig_egress(struct __sk_buff *skb)
 		return GO_ON;
 	if (flow->state == CSIG_FLOW_ON && p.protocol == IPPROTO_TCP)
 		egress_tcp(skb, sk, flow, dev, &p);
-	else if (flow->state == CSIG_FLOW_UDP && p.protocol == IPPROTO_UDP &&
-		 p.payload)
-		tag_packet(skb, flow, dev, NULL, 0);
+	else if (flow->state == CSIG_FLOW_UDP && p.protocol == IPPROTO_UDP)
+		egress_udp(skb, sk, flow, dev, &p);
 	return GO_ON;
 }

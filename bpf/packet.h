@@ -137,6 +137,18 @@ static __always_inline void csig_packet_ports(struct csig_packet *p,
 	}
 }
 
+static __always_inline __be16 csig_packet_sport(const struct csig_packet *p)
+{
+	return p->tuple_len == sizeof(p->tuple.ipv4) ? p->tuple.ipv4.sport :
+						       p->tuple.ipv6.sport;
+}
+
+static __always_inline __be16 csig_packet_dport(const struct csig_packet *p)
+{
+	return p->tuple_len == sizeof(p->tuple.ipv4) ? p->tuple.ipv4.dport :
+						       p->tuple.ipv6.dport;
+}
+
 /* Fills in *p; false when it is neither TCP nor UDP. */
 static __always_inline bool csig_packet_parse(struct __sk_buff *skb,
 					      struct csig_packet *p)

@@ -88,8 +88,10 @@ static __always_inline void csig_path_acked(struct csig_flow *flow, __u32 una)
 	    csig_before(una, flow->probe_end))
 		return;
 	flow->probe_seq = flow->probe_end;
-	if (!flow->probe_lost)
+	if (!flow->probe_lost) {
 		flow->lost_in_a_row = 0;
+		flow->rto_silent = 0;
+	}
 }
 
 /* Octets are sent again; true when that makes it enough. */
@@ -135,6 +137,32 @@ static __always_inline void csig_remote_address(const struct bpf_sock *sk,
 	v6[2] = ip6[2];
 	v6[3] = ip6[3];
 	__builtin_memcpy(a->octets, v6, sizeof(v6));
+}
+
+/* A connection takes part from here on. */
+static __always_inline void csig_flow_begin(struct csig_flow *flow,
+					    const struct bpf_sock *sk)
+{
+	struct csig_address dst;
+
+	flow->state = CSIG_FLOW_ON;
+	csig_host_count(CSIG_HOST_NEGOTIATED);
+	csig_remote_address(sk, &dst);
+	if (csig_path_avoid(&dst)) {
+		flow->path = CSIG_PATH_DROPS;
+		csig_host_count(CSIG_HOST_AVOIDED);
+	}
+}
+
+/* The peer did take a SYN-ACK with the option: it sends tags or options. */
+static __always_inline void csig_flow_sure(struct csig_flow *flow,
+					   const struct bpf_sock *sk)
+{
+	struct csig_host *host = csig_host_get();
+
+	if (host)
+		__sync_fetch_and_add(&host->count[CSIG_HOST_REFUSED], -1);
+	csig_flow_begin(flow, sk);
 }
 
 #endif /* CSIG_BPF_PATH_H */

@@ -175,8 +175,8 @@ static __always_inline void csig_write(struct bpf_sock_ops *ctx,
 	flow->reflections_out++;
 }
 
-/* An option of ours in a segment that came in? */
-static __always_inline void csig_parse(struct bpf_sock_ops *ctx,
+/* An option of ours in a segment that came in?  True when it is well formed. */
+static __always_inline bool csig_parse(struct bpf_sock_ops *ctx,
 				       struct csig_flow *flow, __u8 kind)
 {
 	__u8 opt[CSIG_OPT_LEN_MAX + 2] = {};
@@ -190,19 +190,19 @@ static __always_inline void csig_parse(struct bpf_sock_ops *ctx,
 	len = bpf_load_hdr_opt(ctx, opt, sizeof(opt), 0);
 	if (len == CSIG_NO_SPACE) {
 		flow->malformed_in++;
-		return;
+		return false;
 	}
 	if (len < 0)
-		return;
+		return false;
 	if ((__u32)len == head) {
 		flow->no_signal_in++;
 		csig_path_no_signal(flow);
-		return;
+		return true;
 	}
 	format = csig_opt_format((__u32)len - head);
 	if (format < 0) {
 		flow->malformed_in++;
-		return;
+		return false;
 	}
 	if (head == 4)
 		csig_decode((__u32)format, opt + 4, &tag);
@@ -212,6 +212,7 @@ static __always_inline void csig_parse(struct bpf_sock_ops *ctx,
 	flow->reflected[tag.t & (CSIG_SIGNALS - 1)].word = csig_word_encode(&tag);
 	flow->reflections_in++;
 	csig_path_answer(flow);
+	return true;
 }
 
 #endif /* CSIG_BPF_REFLECT_H */

@@ -87,6 +87,7 @@ static __always_inline struct csig_flow *flow_new(struct bpf_sock *sk)
 {
 	struct csig_flow *flow = bpf_sk_storage_get(&csig_flows, sk, NULL, 0);
 	__u16 own = flow ? flow->own_cb_flags : 0;
+	__u8 save_syn = flow ? flow->save_syn : 0;
 
 	if (flow)
 		bpf_sk_storage_delete(&csig_flows, sk);
@@ -98,25 +99,23 @@ static __always_inline struct csig_flow *flow_new(struct bpf_sock *sk)
 	}
 	flow->version = CSIG_BPF_VERSION;
 	flow->own_cb_flags = own;
+	flow->save_syn = save_syn;
 	return flow;
 }
 
-static __always_inline void flow_on(struct bpf_sock_ops *ctx,
-				    struct bpf_sock *sk,
-				    struct csig_flow *flow, __u8 flags)
+static __always_inline void flow_agreed(struct bpf_sock_ops *ctx,
+					struct csig_flow *flow, __u8 flags)
 {
-	struct csig_address dst;
-
 	flags_add(ctx, flow, CSIG_FLAGS_ESTABLISHED);
 	flow->peer_flags = flags;
 	flow->established_ns = bpf_ktime_get_ns();
-	flow->state = CSIG_FLOW_ON;
-	csig_host_count(CSIG_HOST_NEGOTIATED);
-	csig_remote_address(sk, &dst);
-	if (csig_path_avoid(&dst)) {
-		flow->path = CSIG_PATH_DROPS;
-		csig_host_count(CSIG_HOST_AVOIDED);
-	}
+}
+
+static __always_inline void flow_drop(struct bpf_sock_ops *ctx,
+				      struct bpf_sock *sk, __u32 flags)
+{
+	flags_remove(ctx, flags);
+	bpf_sk_storage_delete(&csig_flows, sk);
 }
 
 /* Before the SYN of our side */
@@ -126,11 +125,15 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx,
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	struct csig_flow *flow;
 
-	if (!tp || excluded(tp))
+	if (!tp)
 		return;
 	flow = flow_new(sk);
 	if (!flow)
 		return;
+	if (excluded(tp)) {
+		flow_drop(ctx, sk, flow->own_cb_flags);
+		return;
+	}
 	flow->state = CSIG_FLOW_ASKED;
 	flags_add(ctx, flow, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }
@@ -169,12 +172,12 @@ static __always_inline void on_active(struct bpf_sock_ops *ctx,
 		return;
 	flags = load_flags(ctx, host->opt_kind, 0);
 	if (flags & (CSIG_OPT_COMPACT | CSIG_OPT_EXPANDED)) {
-		flow_on(ctx, sk, flow, flags);
+		flow_agreed(ctx, flow, flags);
+		csig_flow_begin(flow, sk);
 		return;
 	}
 	csig_host_count(CSIG_HOST_REFUSED);
-	flags_remove(ctx, flow->own_cb_flags);
-	bpf_sk_storage_delete(&csig_flows, sk);
+	flow_drop(ctx, sk, flow->own_cb_flags);
 }
 
 static __always_inline void on_passive(struct bpf_sock_ops *ctx,
@@ -194,15 +197,17 @@ static __always_inline void on_passive(struct bpf_sock_ops *ctx,
 		flags = load_flags(ctx, host->opt_kind, 0);
 	if (!(flags & (CSIG_OPT_COMPACT | CSIG_OPT_EXPANDED)))
 		goto leave;
-	if (tp->total_retrans >= CSIG_SYNS_WITH_OPTION) {
-		csig_host_count(CSIG_HOST_REFUSED);
-		goto leave;
-	}
 	flow = flow_new(sk);
 	if (!flow)
 		goto leave;
 	flow->own_cb_flags = inherited;
-	flow_on(ctx, sk, flow, flags);
+	flow_agreed(ctx, flow, flags);
+	if (tp->total_retrans < CSIG_SYNS_WITH_OPTION) {
+		csig_flow_begin(flow, sk);
+	} else {
+		csig_host_count(CSIG_HOST_REFUSED);
+		flow->state = CSIG_FLOW_UNSURE;
+	}
 	return;
 leave:
 	flags_remove(ctx, inherited);
@@ -345,12 +350,14 @@ int csig_tcp(struct bpf_sock_ops *ctx)
 			return 1;
 		/* Only sockets of this namespace have storage here. */
 		flow = bpf_sk_storage_get(&csig_flows, sk, NULL, 0);
-		if (!flow || flow->state != CSIG_FLOW_ON)
+		if (!flow || (flow->state != CSIG_FLOW_ON &&
+			      flow->state != CSIG_FLOW_UNSURE))
 			return 1;
 		if (ctx->op == BPF_SOCK_OPS_RTO_CB)
 			on_timeout(sk, flow);
-		else
-			csig_parse(ctx, flow, host->opt_kind);
+		else if (csig_parse(ctx, flow, host->opt_kind) &&
+			 flow->state == CSIG_FLOW_UNSURE)
+			csig_flow_sure(flow, sk);
 		return 1;
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:

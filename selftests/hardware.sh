@@ -99,8 +99,34 @@ tagged() { # FORMAT
 	tc -n "$(ns a)" filter del dev eth0 egress
 }
 
-ktap_plan 3
+# The adapter's 4 octets beyond the MTU are those of the VLAN tag, which it inserts itself.
+vlan() {
+	local n before
+
+	for n in a b; do
+		ip -n "$(ns $n)" link set dev eth0 mtu 1500
+		ip -n "$(ns $n)" link add link eth0 name eth0.10 type vlan id 10
+		ip -n "$(ns $n)" link set dev eth0.10 up
+	done
+	addr a eth0.10 10.1.0.1/24
+	addr b eth0.10 10.1.0.2/24
+	wait_for 10 nsx a ping -q -c 1 -W 1 10.1.0.2
+	push_all a "$1" format compact signal abwc
+	before=$(port_stat a eth0 tagged)
+	nsx a ping -q -c 3 -i 0.01 -W 5 -M "do" -s 1472 10.1.0.2
+	assert_eq "tags in full frames" "$before" "$(port_stat a eth0 tagged)"
+	nsx a ping -q -c 3 -i 0.01 -W 5 -M "do" -s 1468 10.1.0.2
+	assert_ge "tags where they fit" $((before + 3)) "$(port_stat a eth0 tagged)"
+	tc -n "$(ns a)" filter del dev "$1" egress
+	for n in a b; do
+		ip -n "$(ns $n)" link del dev eth0.10
+	done
+}
+
+ktap_plan 5
 path
 run_test untagged "untagged: the adapter segments"
 run_test tagged "compact: segmented and summed before the adapter" compact
 run_test tagged "expanded: segmented and summed before the adapter" expanded
+run_test vlan "a full frame with a VLAN tag has no room" eth0
+run_test vlan "nor on the VLAN device" eth0.10

@@ -278,13 +278,26 @@ wire_get() { # JQ
 	jq -r "$1" "$_csig_tmp/wire"
 }
 
+# h2 answers probes, by sockets.
+reflect_start() {
+	csigctl -n "$(ns h2)" reflect >"$_csig_tmp/reflect" 2>&1 &
+	responder=$!
+	wait_for 30 grep -q answering "$_csig_tmp/reflect" ||
+		fail "$(cat "$_csig_tmp/reflect")"
+}
+
+reflect_stop() {
+	kill -INT "$responder"
+	wait "$responder" || fail "reflect: status $?: $(cat "$_csig_tmp/reflect")"
+}
+
 # --- what "flow show" says of it ------------------------------------------------------
 
 flows() { # NS [WORD...]
 	local n=$1
 
 	shift
-	ctl "$n" -j flow show names "$path_names" "$@"
+	ctl "$n" -j flow show ${path_names:+names "$path_names"} "$@"
 }
 
 # All flows that match, in an array; the expression must be true.

@@ -146,6 +146,17 @@ synack_lost() {
 	stats h2 '.negotiated == 0 and .refused == 1'
 }
 
+# The third SYN-ACK goes without before the first one, which has it, is there.
+synack_late() {
+	two_hosts
+	nsx h1 ping -q -c 1 -W 5 10.1.0.2
+	nsx h2 tc qdisc replace dev eth0 parent c519:1 netem delay 1.5s
+	talk --bytes 20000 --slow 0.01
+	talked 'synacks[:3] == ["'$OPTION'", "'$OPTION'", null] and (later | length) > 2'
+	stats h1 '.negotiated == 1 and .refused == 0 and .blackholes == 0'
+	stats h2 '.negotiated == 1 and .refused == 0'
+}
+
 cookies() {
 	two_hosts
 	nsx h2 sysctl -qw net.ipv4.tcp_syncookies=2
@@ -238,7 +249,7 @@ tcp_ao() {
 	grep -q ' tcp_ao_do_lookup' /proc/kallsyms
 }
 
-ktap_plan $((13 + $(tcp_ao && echo 1 || echo 0)))
+ktap_plan $((14 + $(tcp_ao && echo 1 || echo 0)))
 need nft
 run_test octets "SYN and SYN-ACK carry the option, octet for octet"
 run_test intersection "a SYN-ACK answers with what both know, or not at all"
@@ -246,6 +257,7 @@ run_test private_kind "a private Kind has no ExID, Kind 253 has"
 run_test alone "with a peer that knows nothing there are neither options nor tags"
 run_test syn_lost "a SYN that is lost twice goes without the option"
 run_test synack_lost "so does a SYN-ACK"
+run_test synack_late "whose peer took an earlier one takes part"
 run_test cookies "SYN cookies do not negotiate and are counted"
 run_test fast_open "TCP Fast Open negotiates, with data in the SYN, too"
 run_test defer_accept "TCP_DEFER_ACCEPT negotiates"

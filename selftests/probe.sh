@@ -11,20 +11,6 @@
 # shellcheck source=hosts.sh
 . "$CSIG_LIB_DIR/hosts.sh"
 
-responder=
-
-reflect_start() {
-	csigctl -n "$(ns h2)" reflect >"$_csig_tmp/reflect" 2>&1 &
-	responder=$!
-	wait_for 30 grep -q answering "$_csig_tmp/reflect" ||
-		fail "$(cat "$_csig_tmp/reflect")"
-}
-
-reflect_stop() {
-	kill -INT "$responder"
-	wait "$responder" || fail "reflect: status $?: $(cat "$_csig_tmp/reflect")"
-}
-
 probe() { # NS DST [WORD...]: objects in $_csig_tmp/probe
 	local n=$1
 

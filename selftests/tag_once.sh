@@ -76,7 +76,7 @@ bonded() { # MODE DEV...: where the host is enabled
 	once eth0 eth1
 }
 
-vlan_and_parent() {
+vlan_links() {
 	local n
 
 	links
@@ -86,6 +86,29 @@ vlan_and_parent() {
 		addr $n eth0.10 10.1.0.${n#h}/24
 	done
 	enable eth0 eth0.10
+}
+
+# A packet of UDP counts once, too: it would have no tag where every second one has.
+vlan_udp() {
+	local probe sent
+
+	vlan_links
+	reflect_start
+	csigctl -n "$(ns h1)" -j probe "$H2_4" -c 1000 -i 20ms >"$_csig_tmp/probe" &
+	probe=$!
+	flow_wait 30 h1 '.[0].stats.packets >= 40'
+	sent=$(nsx h1 cat /proc/net/snmp | awk '$1 == "Udp:" && ++n == 2 { print $5 }')
+	kill -INT $probe
+	wait $probe
+	reflect_stop
+	jq -c '.[0].stats | [.packets, .tagged]' "$_csig_tmp/flow"
+	assert_le "packets of the socket" "$sent" "$(jq '.[0].stats.packets' "$_csig_tmp/flow")"
+	jq -e '.[0].stats | .packets == .tagged' "$_csig_tmp/flow" >/dev/null ||
+		fail "not all are tagged"
+}
+
+vlan_and_parent() {
+	vlan_links
 	once eth0
 	# with the VLAN tag in the octets, too
 	nsx h1 ethtool -K eth0 tx-vlan-hw-insert off >/dev/null
@@ -113,9 +136,10 @@ enabled_twice() {
 	once eth0
 }
 
-ktap_plan 5
+ktap_plan 6
 run_test bonded "active-backup bond" active-backup bond0
 run_test bonded "balance-xor bond and its links" balance-xor bond0 eth0 eth1
 run_test vlan_and_parent "VLAN device and its parent"
+run_test vlan_udp "VLAN device and its parent, UDP"
 run_test bridge_and_port "bridge and its port"
 run_test enabled_twice "enabled twice"

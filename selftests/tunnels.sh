@@ -80,7 +80,7 @@ tags_are_plain() {
 
 # A tunnel that is an Ethernet device: the tag is inside, outside, in both
 ethernet_tunnel() { # MODULE DEV COMMAND OF ip...
-	local dev=$2 n
+	local dev=$2 n before
 
 	modprobe "$1" 2>/dev/null || skip "no $1 in this kernel"
 	shift 2
@@ -95,6 +95,11 @@ ethernet_tunnel() { # MODULE DEV COMMAND OF ip...
 	echo "--- underlay and tunnel"
 	enable "$dev"
 	passes $IN_2
+	before=$(port_stat sw port2 tagged)
+	reflect_start
+	ctl h1 probe $IN_2 -c 3 -i 100ms
+	reflect_stop
+	assert_eq "tags around tagged probes" "$before" "$(port_stat sw port2 tagged)"
 	echo "--- tunnel only"
 	for n in h1 h2; do
 		ctl $n host disable dev eth0

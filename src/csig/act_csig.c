@@ -216,7 +216,8 @@ static void csig_act_update(const struct csig_act_ctx *ctx, struct sk_buff *skb)
 	}
 	if (!READ_ONCE(port->nqueues)) {
 		csig_port_tick(port, ktime_get_ns());
-		WRITE_ONCE(port->pre_queue, true);
+		if (!READ_ONCE(port->pre_queue))
+			WRITE_ONCE(port->pre_queue, true);
 		stats = this_cpu_ptr(port->stats);
 		u64_stats_update_begin(&stats->syncp);
 		u64_stats_add(&stats->count[CSIG_A_PORT_STATS_BITS],

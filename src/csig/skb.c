@@ -166,6 +166,23 @@ static unsigned int csig_skb_jumbo_len(const struct sk_buff *skb)
 	return 8;
 }
 
+/*
+ * Ethernet has 4 octets beyond the MTU, for a VLAN tag or one of ours; behind real
+ * adapters neighbours may drop what is longer.  Virtual devices count what is in the
+ * octets of a frame only, or their own tags in the header's length.
+ */
+static bool csig_dev_has_vlan(const struct net_device *dev,
+			      const struct sk_buff *skb)
+{
+	if (is_vlan_dev(dev))
+		return vlan_dev_real_dev(dev)->dev.parent;
+	return skb_vlan_tag_present(skb) &&
+	       (dev->dev.parent ||
+		!(dev->features & (skb->vlan_proto == htons(ETH_P_8021AD) ?
+				   NETIF_F_HW_VLAN_STAG_TX :
+				   NETIF_F_HW_VLAN_CTAG_TX)));
+}
+
 /**
  * csig_skb_fits() - would the device take a longer packet?
  * @skb: packet at egress
@@ -179,11 +196,7 @@ bool csig_skb_fits(const struct sk_buff *skb, unsigned int len)
 	unsigned int max = READ_ONCE(dev->mtu) + dev->hard_header_len +
 			   VLAN_HLEN;
 
-	/* A VLAN tag that the device does not insert will be in the octets. */
-	if (skb_vlan_tag_present(skb) &&
-	    !(dev->features & (skb->vlan_proto == htons(ETH_P_8021AD) ?
-			       NETIF_F_HW_VLAN_STAG_TX :
-			       NETIF_F_HW_VLAN_CTAG_TX)))
+	if (csig_dev_has_vlan(dev, skb))
 		len += VLAN_HLEN;
 	if (len > max)
 		return false;

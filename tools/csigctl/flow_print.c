@@ -29,6 +29,7 @@ static const char *const negotiation_words[] = {
 	[CSIG_FLOW_ASKED] = "asked",
 	[CSIG_FLOW_ON] = "on",
 	[CSIG_FLOW_UDP] = "application",
+	[CSIG_FLOW_UNSURE] = "unsure",
 };
 
 static const char *const path_words[] = {

@@ -68,6 +68,7 @@ enum csig_flow_state {
 	CSIG_FLOW_ASKED,	/* our SYN or SYN-ACK carries the option */
 	CSIG_FLOW_ON,		/* negotiated */
 	CSIG_FLOW_UDP,		/* set by an application through libcsig */
+	CSIG_FLOW_UNSURE,	/* which of our SYN-ACKs did the peer take? */
 };
 
 /* csig_flow.path */
@@ -106,7 +107,7 @@ enum csig_flow_path {
  * @probe_seq: sequence number of a tagged packet whose fate is watched
  * @probe_end: and its end; equal to @probe_seq when there is none
  * @tx_last_seq: of the last new data packet: it may pass several devices
- * @run_end: TCP data before it gets the same signal as the last packet
+ * @run_seq: where the packets with the same signal as the last one began (TCP)
  * @rx_last_seq: of the last tagged data packet
  * @rx_tagged_segs: data segments with a tag, as they came in
  * @rx_untagged_seen: data segments without a tag when a tag came or "no signal" was sent
@@ -145,7 +146,7 @@ struct csig_flow {
 	__u32 probe_seq;
 	__u32 probe_end;
 	__u32 tx_last_seq;
-	__u32 run_end;
+	__u32 run_seq;
 	__u32 rx_last_seq;
 	__u32 rx_tagged_segs;
 	__u32 rx_untagged_seen;
