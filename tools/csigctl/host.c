@@ -164,25 +164,45 @@ static int set_open(struct host_set *set)
 	return host_set_open(set, true);
 }
 
-/* Devices with a host; those that are gone are forgotten. */
-static unsigned int set_devices(const struct host_set *set)
+static bool is_deleted(uint32_t index)
 {
-	uint32_t gone[64], key, *from = NULL;
-	unsigned int n = 0, ngone = 0, i;
 	char name[IF_NAMESIZE];
 
-	while (!bpf_map_get_next_key(set->devices, from, &key)) {
-		struct link l = { .index = (int)key };
+	return !if_indextoname(index, name);
+}
 
-		from = &key;
-		if (if_indextoname(key, name) && host_is_on(&l))
-			n++;
-		else if (ngone < ARRAY_SIZE(gone))
-			gone[ngone++] = key;
+/* It is there, and has a host's filters. */
+static bool has_host(uint32_t index)
+{
+	struct link l = { .index = (int)index };
+
+	return !is_deleted(index) && host_is_on(&l);
+}
+
+/* Devices that were deleted take no places; from a deleted key on it would start over. */
+static void forget_deleted(const struct host_set *set)
+{
+	uint32_t key, next;
+	bool more = !bpf_map_get_next_key(set->devices, NULL, &next);
+
+	while (more) {
+		key = next;
+		more = !bpf_map_get_next_key(set->devices, &key, &next);
+		if (is_deleted(key))
+			bpf_map_delete_elem(set->devices, &key);
 	}
-	for (i = 0; i < ngone; i++)
-		bpf_map_delete_elem(set->devices, &gone[i]);
-	return n;
+}
+
+static bool any_device(const struct host_set *set)
+{
+	uint32_t key, *from = NULL;
+
+	while (!bpf_map_get_next_key(set->devices, from, &key)) {
+		from = &key;
+		if (has_host(key))
+			return true;
+	}
+	return false;
 }
 
 /* --- enable ------------------------------------------------------------------------ */
@@ -267,7 +287,9 @@ static int place(const struct link *l, const struct programs *p, int devices,
 	if (status)
 		return status;
 	if (bpf_map_update_elem(devices, &key, &s->device, BPF_ANY))
-		status = fail("%s: %s", l->name, strerror(errno));
+		status = fail("%s: %s", l->name, errno == E2BIG ?
+			      "too many devices of this network namespace are enabled" :
+			      strerror(errno));
 	else
 		status = host_tc_place(l, p->ingress, p->egress, !is_port);
 	if (!status)
@@ -329,6 +351,7 @@ static int enable_next(const struct link *l, struct host_set *set,
 	struct programs p = { .ingress = -1, .egress = -1 };
 	int status = programs_get(&p, set->host);
 
+	forget_deleted(set);
 	if (!status)
 		status = place(l, &p, set->devices, s);
 	if (!status)
@@ -454,7 +477,8 @@ static int disable(const struct link *l)
 		status = host_tc_remove(l, &p);
 	if (!status && host_set_exists(&set)) {
 		bpf_map_delete_elem(set.devices, &key);
-		if (!set_devices(&set))
+		forget_deleted(&set);
+		if (!any_device(&set))
 			status = set_take(&set);
 	}
 	if (p.ingress.ours == FILTER_HANDLE_OWN && port_take(l))
