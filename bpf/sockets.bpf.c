@@ -2,7 +2,8 @@
 /*
  * Sockets that are there already (iterators): when a host is enabled its listeners join,
  * when the last device is disabled the callback flags that were CSIG's own are taken
- * back.  Sockets that come later are tcp.bpf.c.
+ * back.  Both see the sockets of their namespace only; whether a set has any sockets is
+ * known everywhere.  Sockets that come later are tcp.bpf.c.
  */
 #include "cgroup.h"
 #include "maps.h"
@@ -11,6 +12,11 @@
 #define TCP_SAVE_SYN		27
 #define TCP_ESTABLISHED		1
 #define TCP_LISTEN		10
+
+struct bpf_iter__bpf_sk_storage_map {
+	struct bpf_iter_meta *meta;
+	struct sock *sk;
+} __attribute__((preserve_access_index));
 
 static long set_flags(struct tcp_sock *tp, int flags)
 {
@@ -84,5 +90,16 @@ int csig_sockets_leave(struct bpf_iter__tcp *ctx)
 	if (flow->save_syn)
 		bpf_setsockopt(tp, SOL_TCP, TCP_SAVE_SYN, &zero, sizeof(zero));
 	bpf_sk_storage_delete(&csig_flows, tp);
+	return 0;
+}
+
+/* An octet for each socket that has storage, in whatever namespace */
+SEC("iter/bpf_sk_storage_map")
+int csig_sockets_any(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	const char one = 1;
+
+	if (ctx->sk)
+		bpf_seq_write(ctx->meta->seq, &one, sizeof(one));
 	return 0;
 }

@@ -109,15 +109,12 @@ int csig_bpf_load(struct csig_bpf *obj, const struct host_set *set)
 	return ST_OK;
 }
 
-/*
- * Runs an iterator in the current network namespace; what it writes goes to the
- * function in pieces as they are read, until that returns other than 0.
- */
-int csig_bpf_iterate(const struct bpf_program *iter,
-		     int (*record)(const void *data, size_t len, void *arg),
-		     void *arg)
+static int iterate(const struct bpf_program *iter,
+		   const struct bpf_iter_attach_opts *opts,
+		   int (*record)(const void *data, size_t len, void *arg),
+		   void *arg)
 {
-	struct bpf_link *link = bpf_program__attach_iter(iter, NULL);
+	struct bpf_link *link = bpf_program__attach_iter(iter, opts);
 	int fd = -1, status = ST_OK;
 	char *buf = NULL;
 	ssize_t n;
@@ -149,4 +146,46 @@ out:
 		close(fd);
 	bpf_link__destroy(link);
 	return status;
+}
+
+/*
+ * Runs an iterator in the current network namespace; what it writes goes to the
+ * function in pieces as they are read, until that returns other than 0.
+ */
+int csig_bpf_iterate(const struct bpf_program *iter,
+		     int (*record)(const void *data, size_t len, void *arg),
+		     void *arg)
+{
+	return iterate(iter, NULL, record, arg);
+}
+
+static int note_any(const void *data, size_t len, void *arg)
+{
+	(void)data;
+	*(bool *)arg = len;
+	return 1;
+}
+
+/* Does any socket, of any network namespace, have storage in the map?  In doubt yes. */
+bool csig_bpf_has_sockets(int flows)
+{
+	union bpf_iter_link_info info = { .map.map_fd = (uint32_t)flows };
+	const struct bpf_iter_attach_opts opts = {
+		.sz = sizeof(opts),
+		.link_info = &info,
+		.link_info_len = sizeof(info),
+	};
+	struct csig_bpf *obj = csig_bpf_open();
+	bool any = false;
+	int status;
+
+	if (!obj)
+		return true;
+	bpf_program__set_autoload(obj->progs.csig_sockets_any, true);
+	status = csig_bpf_load(obj, NULL);
+	if (!status)
+		status = iterate(obj->progs.csig_sockets_any, &opts, note_any,
+				 &any);
+	csig_bpf__destroy(obj);
+	return status || any;
 }

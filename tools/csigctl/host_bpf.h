@@ -54,6 +54,7 @@ int csig_bpf_load(struct csig_bpf *obj, const struct host_set *set);
 int csig_bpf_iterate(const struct bpf_program *iter,
 		     int (*record)(const void *data, size_t len, void *arg),
 		     void *arg);
+bool csig_bpf_has_sockets(int flows);
 bool csig_bpf_possible(const char **why);
 
 #endif /* CSIGCTL_HOST_BPF_H */

@@ -5,7 +5,8 @@
  *
  * The tc programs are not pinned: the filters that hold them go with their devices, and
  * with the namespace.  A set whose tc programs are gone is of no use any more; it is
- * taken away by the next csigctl that changes any set.
+ * taken away by the next csigctl that changes any set, or, as long as sockets are in it
+ * that only their own namespace can clean up, by the next one there.
  */
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -113,16 +114,22 @@ static bool program_lives(uint32_t id)
 }
 
 /* The program stops at once, not when the last reference is dropped. */
-static void unpin(const char *dir)
+static void detach(const char *dir)
 {
 	int link = pin_get(dir, PIN_LINK);
+
+	if (link < 0)
+		return;
+	bpf_link_detach(link);
+	close(link);
+}
+
+static void unpin(const char *dir)
+{
 	char path[192];
 	size_t i;
 
-	if (link >= 0) {
-		bpf_link_detach(link);
-		close(link);
-	}
+	detach(dir);
 	for (i = 0; i < ARRAY_SIZE(pins); i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, pins[i]);
 		unlink(path);
@@ -152,6 +159,22 @@ static bool set_lives(const char *dir)
 	return lives;
 }
 
+/*
+ * Is any socket in the set, in whatever namespace?  Those of a namespace that is gone
+ * are gone, too.
+ */
+static bool has_sockets(const char *dir)
+{
+	int flows = pin_get(dir, CSIG_BPF_MAP_FLOWS);
+	bool has;
+
+	if (flows < 0)
+		return errno != ENOENT;
+	has = csig_bpf_has_sockets(flows);
+	close(flows);
+	return has;
+}
+
 /* Sets of namespaces and devices that are gone; under the lock. */
 static void sweep(const char *own)
 {
@@ -163,8 +186,11 @@ static void sweep(const char *own)
 		if (strncmp(e->d_name, "net-", 4))
 			continue;
 		snprintf(dir, sizeof(dir), "%s/%.48s", CSIG_BPF_PINS, e->d_name);
-		/* our own has sockets to clean up */
-		if (strcmp(dir, own) && !set_lives(dir))
+		if (!strcmp(dir, own) || set_lives(dir))
+			continue;
+		/* callback flags can be taken back from within the namespace only */
+		detach(dir);
+		if (!has_sockets(dir))
 			unpin(dir);
 	}
 	if (d)
