@@ -56,7 +56,7 @@ static uint64_t lost_ns(const struct probe *p)
 	return p->rtt_max_ns * 3 > LOST_NS ? p->rtt_max_ns * 3 : LOST_NS;
 }
 
-/* Probes that will hardly be answered any more */
+/* Probes that will hardly be answered any more, or whose place the next one takes */
 static void settle(struct probe *p, uint64_t now)
 {
 	for (; p->settled != p->seq; p->settled++) {
@@ -64,7 +64,8 @@ static void settle(struct probe *p, uint64_t now)
 
 		if (p->ring[i].answered)
 			continue;
-		if (now - p->ring[i].sent_ns < lost_ns(p))
+		if (now - p->ring[i].sent_ns < lost_ns(p) &&
+		    p->seq - p->settled < PROBE_RING)
 			return;
 		p->ring[i].lost = true;
 		p->lost++;

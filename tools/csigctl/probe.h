@@ -14,7 +14,7 @@
 #include "profile.h"
 
 #define PROBE_PLACES	8	/* that the summary remembers of a signal */
-#define PROBE_RING	1024	/* probes whose answers may still come */
+#define PROBE_RING	8192	/* probes whose answers may still come: 5 s of the most */
 
 /**
  * struct probe_signal - one signal type in one direction
