@@ -23,6 +23,7 @@
 #define INTERVAL_NS	(3 * CSIG_NSEC_PER_SEC / 10)
 #define INTERVAL_MIN_NS	(CSIG_NSEC_PER_SEC / 100)
 #define LOST_NS		CSIG_NSEC_PER_SEC	/* without an answer so long */
+#define REOPEN_NS	CSIG_NSEC_PER_SEC
 
 static const char help[] =
 	"Usage: csigctl probe DST [ -c COUNT ] [ -i INTERVAL ] [ port N ] [ -4 | -6 ]\n"
@@ -99,7 +100,7 @@ static void on_forward(struct probe *p, const uint8_t *buf, uint64_t now)
 	bool valid;
 
 	csig_udp_decode(buf, CSIG_PROBE_HEADER_LEN, &tag, &valid);
-	if (!(p->flags & CSIG_PROBE_READS) ||
+	if (p->disabled || !(p->flags & CSIG_PROBE_READS) ||
 	    p->flags & (CSIG_PROBE_FIRST | CSIG_PROBE_BUSY))
 		return;
 	p->eligible++;
@@ -117,7 +118,8 @@ static void on_reverse(struct probe *p)
 {
 	unsigned int t;
 
-	if (libcsig_flow_get(p->host, p->fd, &p->flow, sizeof(p->flow)))
+	if (p->disabled ||
+	    libcsig_flow_get(p->host, p->fd, &p->flow, sizeof(p->flow)))
 		return;
 	if (p->flow.rx_tagged == p->rx_tagged)
 		p->reverse_silent++;
@@ -264,13 +266,17 @@ static int wait_until(const struct probe *p, uint64_t when, const sigset_t *mask
 static int loop(struct probe *p, const sigset_t *mask)
 {
 	uint64_t step = p->interval_ns / p->nsignals, next = probe_now();
-	uint64_t round = 0, now;
+	uint64_t round = 0, now, reopen = next + REOPEN_NS;
 	int status = ST_OK;
 
 	while (!interrupted && !status && !ferror(stdout)) {
 		now = probe_now();
 		if (now >= next && p->seq / p->nsignals == p->count && p->count)
 			break;
+		if (now >= reopen) {
+			probe_reopen(p);
+			reopen = now + REOPEN_NS;
+		}
 		if (now >= next) {
 			/* a machine that stood still does not catch up */
 			next = now - next > p->interval_ns ? now + step :

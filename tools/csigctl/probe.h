@@ -62,6 +62,8 @@ struct probe_signal {
  * @silent: of the last answers in a row, those that could have and did not
  * @reverse_silent: the same of answers that came without a tag
  * @rx_tagged: of the socket, when the last answer was read
+ * @since: probes sent before the host was opened
+ * @disabled: the host was, since then
  * @flags: of the last answer
  * @refused: the last thing that came was an ICMP error
  * @errno_seen: what it said
@@ -101,6 +103,8 @@ struct probe {
 
 	uint64_t sent, answered, lost;
 	uint64_t eligible, silent, reverse_silent, rx_tagged;
+	uint64_t since;
+	bool disabled;
 	uint8_t flags;
 	bool refused;
 	int errno_seen;
@@ -116,6 +120,8 @@ uint64_t probe_fresh_ns(const struct probe *p);
 
 /* probe_path.c: destination, device, socket; the words for messages */
 int probe_open(struct probe *p, struct args *a, const char *signals);
+/* Follows when the host is disabled and enabled; the socket stays the same */
+void probe_reopen(struct probe *p);
 void probe_close(struct probe *p);
 
 /* probe_show.c */

@@ -262,6 +262,30 @@ int probe_open(struct probe *p, struct args *a, const char *signals)
 	return err ? fail("%s: %s", p->name, libcsig_strerror(err)) : ST_OK;
 }
 
+void probe_reopen(struct probe *p)
+{
+	struct libcsig_host *host;
+
+	if (!libcsig_is_stale(p->host))
+		return;
+	p->disabled = true;
+	if (libcsig_open(p->fd, &host))
+		return;
+	if (libcsig_flow_set(host, p->fd, p->signals, 1, p->formats)) {
+		libcsig_close(host);
+		return;
+	}
+	libcsig_close(p->host);
+	p->host = host;
+	p->disabled = false;
+	/* counters begin anew */
+	memset(&p->flow, 0, sizeof(p->flow));
+	p->rx_tagged = 0;
+	p->silent = 0;
+	p->reverse_silent = 0;
+	p->since = p->sent;
+}
+
 void probe_close(struct probe *p)
 {
 	libcsig_close(p->host);

@@ -85,8 +85,14 @@ static unsigned int find_notes(const struct probe *p,
 {
 	/* enough to say that it is no accident */
 	uint64_t enough = 2 * p->nsignals + 1;
+	uint64_t sent = p->sent - p->since;
 	unsigned int n = 0;
 
+	if (p->disabled) {
+		note(notes, &n, "this host was disabled, nothing is known until: csigctl host enable dev %s",
+		     p->dev);
+		return n;
+	}
 	if (p->refused)
 		note(notes, &n, "%s: %s; if nobody listens there: csigctl reflect",
 		     p->dst, strerror(p->errno_seen));
@@ -100,10 +106,10 @@ static unsigned int find_notes(const struct probe *p,
 		     p->dst);
 	else if (p->flags & CSIG_PROBE_BUSY)
 		note(notes, &n, "forward: %s answers too many probers", p->dst);
-	else if (!p->flow.tx_tagged && p->sent >= enough && p->flow.tx_skipped)
+	else if (!p->flow.tx_tagged && sent >= enough && p->flow.tx_skipped)
 		note(notes, &n, "forward: probes leave without a tag, the frame has no room; see the MTU of %s",
 		     p->dev);
-	else if (!p->flow.tx_tagged && p->sent >= enough)
+	else if (!p->flow.tx_tagged && sent >= enough)
 		note(notes, &n, "forward: probes leave without a tag; see: csigctl doctor");
 	else if (p->silent >= enough)
 		note(notes, &n, "forward: tags do not arrive: the path strips them");
