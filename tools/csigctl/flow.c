@@ -26,6 +26,7 @@
 #define WATCH_MAX_MS	3600000
 #define ROWS_DEFAULT	24
 #define COLUMNS_DEFAULT	80
+#define DISABLED	"; the host was disabled, until: csigctl host enable dev DEV"
 
 static const char help[] =
 	"Usage: csigctl flow [ show ] [ src ADDR[/LEN] ] [ dst ADDR[/LEN] ] [ sport N ]\n"
@@ -307,12 +308,27 @@ static int screen(struct show *s)
 		localtime_r(&t, &tm);
 		strftime(now, sizeof(now), "%H:%M:%S", &tm);
 		snprintf(head, sizeof(head), "%s  %" PRIu64 " flows%s", now,
-			 s->flows, full ?
+			 s->flows, !flow_host_exists(s->reader) ? DISABLED :
+			 full ?
 			 "; not all fit, choose with src, dst, sport, dport, cgroup" :
 			 "");
 		draw(s->text, &ws, head);
 	}
 	free(s->text);
+	return status;
+}
+
+/* The host may be disabled and enabled meanwhile. */
+static int follow_host(struct show *s, bool terminal)
+{
+	int status = ST_OK;
+
+	if (!flow_reopen(s->reader, &status) || status || terminal)
+		return status;
+	if (flow_host_exists(s->reader))
+		warn("flow: the host is enabled again");
+	else
+		warn("flow: no flows" DISABLED);
 	return status;
 }
 
@@ -326,6 +342,8 @@ static int watch_loop(struct show *s, long ms, bool terminal,
 
 	do {
 		status = get_profile(&s->profile, true);
+		if (!status)
+			status = follow_host(s, terminal);
 		if (status)
 			break;
 		status = terminal ? screen(s) : look(s);

@@ -26,6 +26,8 @@ struct flow_reader;
 
 /* flow_read.c: NULL after a message */
 struct flow_reader *flow_open(const struct csig_flow_filter *filter);
+bool flow_reopen(struct flow_reader *r, int *status);
+bool flow_host_exists(const struct flow_reader *r);
 int flow_read(struct flow_reader *r,
 	      void (*each)(const struct flow_entry *e, void *arg), void *arg);
 uint16_t flow_requested(const struct flow_reader *r,

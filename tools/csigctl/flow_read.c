@@ -18,6 +18,7 @@
 
 /**
  * struct flow_reader - programs that are loaded
+ * @filter: of the sockets
  * @set: maps of this network namespace's host
  * @obj: only the iterators of it
  * @all_signals: asked for at any device
@@ -30,6 +31,7 @@
  * @wrong: a record was not understood
  */
 struct flow_reader {
+	struct csig_flow_filter filter;
 	struct host_set set;
 	struct csig_bpf *obj;
 	uint16_t all_signals;
@@ -63,15 +65,15 @@ static void read_devices(struct flow_reader *r)
 	}
 }
 
-static int load(struct flow_reader *r, const struct csig_flow_filter *filter)
+static int load(struct flow_reader *r)
 {
 	r->obj = csig_bpf_open();
 	if (!r->obj)
 		return ST_KERNEL;
 	bpf_program__set_autoload(r->obj->progs.csig_flow_tcp, true);
 	bpf_program__set_autoload(r->obj->progs.csig_flow_udp, true);
-	memcpy((void *)&r->obj->rodata->csig_flow_filter, filter,
-	       sizeof(*filter));
+	memcpy((void *)&r->obj->rodata->csig_flow_filter, &r->filter,
+	       sizeof(r->filter));
 	return csig_bpf_load(r->obj, &r->set);
 }
 
@@ -84,16 +86,39 @@ struct flow_reader *flow_open(const struct csig_flow_filter *filter)
 		fail("out of memory");
 		return NULL;
 	}
+	r->filter = *filter;
 	if (host_set_open(&r->set, false)) {
 		free(r);
 		return NULL;
 	}
-	if (!host_set_exists(&r->set))
+	if (!flow_host_exists(r))
 		fail("this network namespace is no CSIG host; use: csigctl host enable dev DEV");
-	else if (!load(r, filter))
+	else if (!load(r))
 		return r;
 	flow_close(r);
 	return NULL;
+}
+
+bool flow_host_exists(const struct flow_reader *r)
+{
+	return host_set_exists(&r->set);
+}
+
+/*
+ * True when the host was disabled or enabled since; sockets are those of the new one
+ * then, none without.
+ */
+bool flow_reopen(struct flow_reader *r, int *status)
+{
+	if (!host_set_is_stale(&r->set))
+		return false;
+	csig_bpf__destroy(r->obj);
+	r->obj = NULL;
+	host_set_close(&r->set);
+	*status = host_set_open(&r->set, false);
+	if (!*status && flow_host_exists(r))
+		*status = load(r);
+	return true;
 }
 
 void flow_close(struct flow_reader *r)
@@ -134,12 +159,14 @@ static int take(const void *data, size_t len, void *arg)
 int flow_read(struct flow_reader *r,
 	      void (*each)(const struct flow_entry *e, void *arg), void *arg)
 {
-	const struct bpf_program *iters[] = {
-		r->obj->progs.csig_flow_tcp, r->obj->progs.csig_flow_udp,
-	};
+	const struct bpf_program *iters[2];
 	int status = ST_OK;
 	size_t i;
 
+	if (!flow_host_exists(r))
+		return ST_OK;
+	iters[0] = r->obj->progs.csig_flow_tcp;
+	iters[1] = r->obj->progs.csig_flow_udp;
 	read_devices(r);
 	r->each = each;
 	r->arg = arg;

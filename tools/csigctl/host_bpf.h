@@ -38,6 +38,7 @@ struct host_set {
 /* host_set.c; status, messages are printed */
 int host_need_bpffs(void);
 int host_set_open(struct host_set *set, bool change);
+bool host_set_is_stale(const struct host_set *set);
 bool host_set_exists(const struct host_set *set);
 bool host_set_lives(const struct host_set *set);
 void host_set_close(struct host_set *set);

@@ -278,6 +278,27 @@ int host_set_open(struct host_set *set, bool change)
 	return status;
 }
 
+static uint32_t map_id(int fd)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	return bpf_map_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
+}
+
+/* Is what was opened no more what is pinned?  Without a set: is there one now? */
+bool host_set_is_stale(const struct host_set *set)
+{
+	int fd = pin_get(set->dir, CSIG_BPF_MAP_HOST);
+	bool stale;
+
+	if (fd < 0)
+		return host_set_exists(set) && errno == ENOENT;
+	stale = !host_set_exists(set) || map_id(fd) != map_id(set->host_fd);
+	close(fd);
+	return stale;
+}
+
 /* The maps of a loaded object and its attached link become the namespace's set. */
 int host_set_pin(struct host_set *set, struct csig_bpf *obj, int link)
 {
