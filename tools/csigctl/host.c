@@ -152,16 +152,18 @@ static int set_take(struct host_set *set)
 	return status;
 }
 
-/* Opens the set to change it; one whose devices are all gone is taken away. */
+/*
+ * Opens the set, whose lock is held, to change it; one whose devices are all gone is
+ * taken away.
+ */
 static int set_open(struct host_set *set)
 {
-	int status = host_set_open(set, true);
+	int status = host_set_open_locked(set);
 
 	if (status || !host_set_exists(set) || host_set_lives(set))
 		return status;
 	set_take(set);
-	host_set_close(set);
-	return host_set_open(set, true);
+	return host_set_open_locked(set);
 }
 
 static bool is_deleted(uint32_t index)
@@ -360,25 +362,23 @@ static int enable_next(const struct link *l, struct host_set *set,
 	return status;
 }
 
-static int enable(const struct link *l, const struct host_settings *s, int cgroup_fd,
-		  uint64_t cgroup_id)
+static int enable(const struct link *l, struct host_set *set,
+		  const struct host_settings *s, int cgroup_fd, uint64_t cgroup_id)
 {
 	struct host_place p;
-	struct host_set set;
 	int status;
 
-	status = set_open(&set);
-	if (status)
-		return status;
-	status = host_tc_look(l, &p);
+	status = set_open(set);
+	if (!status)
+		status = host_tc_look(l, &p);
 	if (!status)
 		status = host_tc_check(l, &p);
-	if (!status && host_set_exists(&set))
-		status = check_common(&set, s, cgroup_id);
+	if (!status && host_set_exists(set))
+		status = check_common(set, s, cgroup_id);
 	if (status)
-		goto out;
+		return status;
 	/* half of it, or without a set: start over */
-	if (host_on(&p) && !(host_set_exists(&set) && p.ingress.ours &&
+	if (host_on(&p) && !(host_set_exists(set) && p.ingress.ours &&
 			     p.egress.ours)) {
 		status = host_tc_remove(l, &p);
 		if (!status && p.ingress.ours == FILTER_HANDLE_OWN)
@@ -386,18 +386,13 @@ static int enable(const struct link *l, const struct host_settings *s, int cgrou
 		memset(&p, 0, sizeof(p));
 	}
 	if (status)
-		goto out;
+		return status;
 	if (host_on(&p))
-		status = change(l, &set, s);
-	else if (host_check_format(&s->device))
-		status = ST_KERNEL;
-	else if (host_set_exists(&set))
-		status = enable_next(l, &set, s);
-	else
-		status = enable_first(l, &set, s, cgroup_fd, cgroup_id);
-out:
-	host_set_close(&set);
-	return status;
+		return change(l, set, s);
+	if (host_check_format(&s->device))
+		return ST_KERNEL;
+	return host_set_exists(set) ? enable_next(l, set, s) :
+		enable_first(l, set, s, cgroup_fd, cgroup_id);
 }
 
 /* A file descriptor of the cgroup; the root without a path */
@@ -422,6 +417,7 @@ static int host_enable(struct args *a)
 	uint64_t cgroup_id = 0;
 	const char *dev, *why;
 	struct host_settings s;
+	struct host_set set;
 	int cgroup_fd = -1;
 	struct link l;
 	sigset_t old;
@@ -447,9 +443,13 @@ static int host_enable(struct args *a)
 		status = find_cgroup(s.cgroup, &cgroup_fd, &cgroup_id);
 	if (status)
 		return status;
-	hold_signals(&old);
-	status = enable(&l, &s, cgroup_fd, cgroup_id);
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	status = host_set_lock(&set);	/* waits, which may be interrupted */
+	if (!status) {
+		hold_signals(&old);
+		status = enable(&l, &set, &s, cgroup_fd, cgroup_id);
+		host_set_close(&set);
+		sigprocmask(SIG_SETMASK, &old, NULL);
+	}
 	close(cgroup_fd);
 	return status;
 }
@@ -457,15 +457,14 @@ static int host_enable(struct args *a)
 /* --- disable ----------------------------------------------------------------------- */
 
 /* Parts may be gone already: whatever is left of ours goes, too. */
-static int disable(const struct link *l)
+static int disable(const struct link *l, struct host_set *set)
 {
 	const uint32_t key = (uint32_t)l->index;
 	struct host_place p;
-	struct host_set set;
 	bool reflects;
 	int status;
 
-	status = set_open(&set);
+	status = set_open(set);
 	if (status)
 		return status;
 	status = host_tc_look(l, &p);
@@ -475,20 +474,20 @@ static int disable(const struct link *l)
 		status = reflect_kernel_remove(l->index, &reflects);
 	if (!status)
 		status = host_tc_remove(l, &p);
-	if (!status && host_set_exists(&set)) {
-		bpf_map_delete_elem(set.devices, &key);
-		forget_deleted(&set);
-		if (!any_device(&set))
-			status = set_take(&set);
+	if (!status && host_set_exists(set)) {
+		bpf_map_delete_elem(set->devices, &key);
+		forget_deleted(set);
+		if (!any_device(set))
+			status = set_take(set);
 	}
 	if (p.ingress.ours == FILTER_HANDLE_OWN && port_take(l))
 		status = ST_KERNEL;
-	host_set_close(&set);
 	return status;
 }
 
 static int host_disable(struct args *a)
 {
+	struct host_set set;
 	const char *dev;
 	struct link l;
 	sigset_t old;
@@ -499,10 +498,13 @@ static int host_disable(struct args *a)
 	status = csig_open();
 	if (!status)
 		status = link_get(dev, &l);
+	if (!status)
+		status = host_set_lock(&set);
 	if (status)
 		return status;
 	hold_signals(&old);
-	status = disable(&l);
+	status = disable(&l, &set);
+	host_set_close(&set);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return status;
 }

@@ -38,6 +38,8 @@ struct host_set {
 /* host_set.c; status, messages are printed */
 int host_need_bpffs(void);
 int host_set_open(struct host_set *set, bool change);
+int host_set_lock(struct host_set *set);
+int host_set_open_locked(struct host_set *set);
 bool host_set_is_stale(const struct host_set *set);
 bool host_set_exists(const struct host_set *set);
 bool host_set_lives(const struct host_set *set);

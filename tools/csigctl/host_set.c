@@ -197,21 +197,6 @@ static void sweep(const char *own)
 		closedir(d);
 }
 
-static int lock(struct host_set *set)
-{
-	int status = host_need_bpffs();
-
-	if (status)
-		return status;
-	if (mkdir(CSIG_BPF_PINS, 0700) && errno != EEXIST)
-		return fail("%s: %s", CSIG_BPF_PINS, strerror(errno));
-	set->lock = open(CSIG_BPF_PINS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (set->lock < 0 || flock(set->lock, LOCK_EX))
-		return fail("%s: %s", CSIG_BPF_PINS, strerror(errno));
-	sweep(set->dir);
-	return ST_OK;
-}
-
 bool host_set_exists(const struct host_set *set)
 {
 	return set->host;
@@ -223,10 +208,9 @@ bool host_set_lives(const struct host_set *set)
 			     program_lives(set->host->egress_prog_id));
 }
 
-void host_set_close(struct host_set *set)
+static void close_maps(struct host_set *set)
 {
-	int *fds[] = { &set->host_fd, &set->flows, &set->devices, &set->avoid,
-		       &set->lock };
+	int *fds[] = { &set->host_fd, &set->flows, &set->devices, &set->avoid };
 	size_t i;
 
 	if (set->host)
@@ -239,11 +223,15 @@ void host_set_close(struct host_set *set)
 	}
 }
 
-/*
- * Opens the set of the current namespace, if there is one (host_set_exists()).  To
- * change it, or to make one, others are locked out until host_set_close().
- */
-int host_set_open(struct host_set *set, bool change)
+void host_set_close(struct host_set *set)
+{
+	close_maps(set);
+	if (set->lock >= 0)
+		close(set->lock);
+	set->lock = -1;
+}
+
+static int init(struct host_set *set)
 {
 	int status;
 
@@ -252,14 +240,33 @@ int host_set_open(struct host_set *set, bool change)
 	status = netns_cookie(&set->cookie);
 	snprintf(set->dir, sizeof(set->dir), "%s/net-%llu", CSIG_BPF_PINS,
 		 (unsigned long long)set->cookie);
-	if (!status && change)
-		status = lock(set);
-	else if (!status && !is_bpffs() && mounts_are_private())
+	return status;
+}
+
+/*
+ * Locks others out, until host_set_close(); host_set_open_locked() comes next.  It may
+ * wait, so it is called before signals are held.
+ */
+int host_set_lock(struct host_set *set)
+{
+	int status = init(set);
+
+	if (!status)
 		status = host_need_bpffs();
-	if (status) {
-		host_set_close(set);
+	if (status)
 		return status;
-	}
+	if (mkdir(CSIG_BPF_PINS, 0700) && errno != EEXIST)
+		return fail("%s: %s", CSIG_BPF_PINS, strerror(errno));
+	set->lock = open(CSIG_BPF_PINS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (set->lock >= 0 && !flock(set->lock, LOCK_EX))
+		return ST_OK;
+	status = fail("%s: %s", CSIG_BPF_PINS, strerror(errno));
+	host_set_close(set);
+	return status;
+}
+
+static int open_maps(struct host_set *set)
+{
 	set->host_fd = pin_get(set->dir, CSIG_BPF_MAP_HOST);
 	if (set->host_fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return ST_OK;
@@ -270,9 +277,39 @@ int host_set_open(struct host_set *set, bool change)
 		set->host = map_host(set->host_fd);
 	}
 	if (set->flows < 0 || set->devices < 0 || set->avoid < 0 || !set->host)
-		status = fail("%s: %s", set->dir, strerror(errno));
-	else if (set->host->version != CSIG_BPF_VERSION)
-		status = fail("the host was enabled by a csigctl of another version; with that one: csigctl host disable dev DEV");
+		return fail("%s: %s", set->dir, strerror(errno));
+	if (set->host->version != CSIG_BPF_VERSION)
+		return fail("the host was enabled by a csigctl of another version; with that one: csigctl host disable dev DEV");
+	return ST_OK;
+}
+
+/* To change the set or to make one, under the lock; again after the set was taken away */
+int host_set_open_locked(struct host_set *set)
+{
+	close_maps(set);
+	sweep(set->dir);
+	return open_maps(set);
+}
+
+/*
+ * Opens the set of the current namespace, if there is one (host_set_exists()); to change
+ * it under the lock.
+ */
+int host_set_open(struct host_set *set, bool change)
+{
+	int status;
+
+	if (change) {
+		status = host_set_lock(set);
+		if (!status)
+			status = host_set_open_locked(set);
+	} else {
+		status = init(set);
+		if (!status && !is_bpffs() && mounts_are_private())
+			status = host_need_bpffs();
+		if (!status)
+			status = open_maps(set);
+	}
 	if (status)
 		host_set_close(set);
 	return status;
