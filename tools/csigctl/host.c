@@ -362,8 +362,8 @@ static int enable_next(const struct link *l, struct host_set *set,
 	return status;
 }
 
-static int enable(const struct link *l, struct host_set *set,
-		  const struct host_settings *s, int cgroup_fd, uint64_t cgroup_id)
+static int enable(const struct link *l, struct host_set *set, struct args *a,
+		  struct host_settings *s, int cgroup_fd, uint64_t cgroup_id)
 {
 	struct host_place p;
 	int status;
@@ -389,6 +389,11 @@ static int enable(const struct link *l, struct host_set *set,
 		return status;
 	if (host_on(&p))
 		return change(l, set, s);
+	/* the default is of no matter before */
+	if (!s->given[HOST_SIGNALS])
+		status = host_signals(a, s);
+	if (status)
+		return status;
 	if (host_check_format(&s->device))
 		return ST_KERNEL;
 	return host_set_exists(set) ? enable_next(l, set, s) :
@@ -435,7 +440,8 @@ static int host_enable(struct args *a)
 			    dev);
 	if (!csig_bpf_possible(&why))
 		return fail("a host needs BPF: %s", why);
-	status = host_signals(a, &s);
+	if (s.given[HOST_SIGNALS])
+		status = host_signals(a, &s);
 	/* first, since "ip netns exec" hides cgroups as well */
 	if (!status)
 		status = host_need_bpffs();
@@ -446,7 +452,7 @@ static int host_enable(struct args *a)
 	status = host_set_lock(&set);	/* waits, which may be interrupted */
 	if (!status) {
 		hold_signals(&old);
-		status = enable(&l, &set, &s, cgroup_fd, cgroup_id);
+		status = enable(&l, &set, a, &s, cgroup_fd, cgroup_id);
 		host_set_close(&set);
 		sigprocmask(SIG_SETMASK, &old, NULL);
 	}
