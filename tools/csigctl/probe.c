@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "decode.h"
 #include "names.h"
 #include "interrupt.h"
 #include "output.h"
@@ -73,12 +74,19 @@ static void settle(struct probe *p, uint64_t now)
 	}
 }
 
-/* True when the bottleneck is at another place than before */
-static bool put_signal_value(struct probe_signal *s, const struct csig_tag *tag,
-			     uint64_t time_ns)
+/* LM 0 is a place, too, where a port wrote it. */
+static bool same_place(const struct probe *p, const struct csig_tag *a,
+		       const struct csig_tag *b)
 {
-	bool moved = !s->known || s->tag.lm != tag->lm ||
-		     s->tag.format != tag->format;
+	return a->lm == b->lm && a->format == b->format &&
+	       tag_written(&p->profile, a) == tag_written(&p->profile, b);
+}
+
+/* True when the bottleneck is at another place than before */
+static bool put_signal_value(const struct probe *p, struct probe_signal *s,
+			     const struct csig_tag *tag, uint64_t time_ns)
+{
+	bool moved = !s->known || !same_place(p, &s->tag, tag);
 	unsigned int i;
 
 	s->known = true;
@@ -86,8 +94,7 @@ static bool put_signal_value(struct probe_signal *s, const struct csig_tag *tag,
 	s->time_ns = time_ns;
 	s->values++;
 	for (i = 0; i < PROBE_PLACES - 1; i++)
-		if (!s->places[i].n || (s->places[i].tag.lm == tag->lm &&
-					s->places[i].tag.format == tag->format))
+		if (!s->places[i].n || same_place(p, &s->places[i].tag, tag))
 			break;
 	s->places[i].tag = *tag;
 	s->places[i].n++;
@@ -109,7 +116,7 @@ static void on_forward(struct probe *p, const uint8_t *buf, uint64_t now)
 		return;
 	}
 	p->silent = 0;
-	if (put_signal_value(&p->to[tag.t], &tag, now))
+	if (put_signal_value(p, &p->to[tag.t], &tag, now))
 		probe_show_change(p, false, tag.t);
 }
 
@@ -136,7 +143,7 @@ static void on_reverse(struct probe *p)
 		if (!v->known || (p->from[t].known &&
 				  v->time_ns == p->from[t].time_ns))
 			continue;
-		if (put_signal_value(&p->from[t], &tag, v->time_ns))
+		if (put_signal_value(p, &p->from[t], &tag, v->time_ns))
 			probe_show_change(p, true, t);
 	}
 }
