@@ -128,7 +128,7 @@ static int attach(struct programs *p, int cgroup_fd)
 	if (errno == EPERM)
 		return fail("the cgroup has a sockops program that allows no other beside it; look: bpftool cgroup tree; or give another one: cgroup PATH");
 	if (errno == E2BIG)
-		return fail("the cgroup has as many sockops programs as it can; look: bpftool cgroup tree");
+		return fail("the cgroup has as many sockops programs as it can (64, each network namespace with a host has one); look: bpftool cgroup tree; or give another one: cgroup PATH");
 	return fail("the sockops program can't be attached to the cgroup: %s",
 		    strerror(errno));
 }
