@@ -20,6 +20,8 @@
 
 #include "internal.h"
 
+#define SET_TRIES	16
+
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE	71
 #endif
@@ -227,7 +229,7 @@ int libcsig_flow_set(const struct libcsig_host *host, int fd,
 		if (err)
 			return err;
 	}
-	for (tries = 0; tries < 3; tries++) {
+	for (tries = 0; tries < SET_TRIES; tries++) {
 		int flags = BPF_EXIST;
 
 		err = lookup(host, fd, &f);
@@ -274,6 +276,8 @@ const char *libcsig_strerror(int err)
 		return "the TCP connection is not established yet: call it after connect or accept";
 	case EOPNOTSUPP:
 		return "neither a TCP nor a UDP socket";
+	case EAGAIN:
+		return "it changed all the time meanwhile: try again";
 	case EBADMSG:
 		return "the payload ends before the header does";
 	case ENOENT:

@@ -16,6 +16,7 @@
 #include "internal.h"
 
 #define ANSWER_SIZE	32768
+#define PROFILE_TRIES	8
 
 struct libcsig_profile {
 	struct csig_profile p;
@@ -26,6 +27,7 @@ struct talk {
 	int fd;
 	uint16_t family;
 	uint32_t seq;
+	bool interrupted;	/* the profile changed while it was told */
 	struct csig_profile *p;
 };
 
@@ -170,8 +172,6 @@ static int on_message(struct talk *t, const struct nlmsghdr *h)
 
 	if (len < 0)
 		return -EPROTO;
-	if (h->nlmsg_flags & NLM_F_DUMP_INTR)
-		return -EAGAIN;
 	for_each_attr(a, data, len) {
 		if (h->nlmsg_type == GENL_ID_CTRL) {
 			if (attr_type(a) == CTRL_ATTR_FAMILY_ID)
@@ -185,6 +185,18 @@ static int on_message(struct talk *t, const struct nlmsghdr *h)
 			return err;
 	}
 	return 0;
+}
+
+/* A dump that fails says so at its end. */
+static int on_done(const struct talk *t, const struct nlmsghdr *h)
+{
+	int err = 0;
+
+	if (h->nlmsg_len >= NLMSG_LENGTH(sizeof(err)))
+		memcpy(&err, NLMSG_DATA(h), sizeof(err));
+	if (err < 0)
+		return err;
+	return t->interrupted ? -EAGAIN : 0;
 }
 
 /* All messages of an answer; 0 or a negative errno */
@@ -208,8 +220,10 @@ static int receive(struct talk *t, char *buf)
 		     h = NLMSG_NEXT(h, len)) {
 			if (h->nlmsg_seq != t->seq)
 				continue;
+			if (h->nlmsg_flags & NLM_F_DUMP_INTR)
+				t->interrupted = true;
 			if (h->nlmsg_type == NLMSG_DONE)
-				return 0;
+				return on_done(t, h);
 			if (h->nlmsg_type == NLMSG_ERROR) {
 				e = NLMSG_DATA(h);
 				return e->error;
@@ -250,6 +264,23 @@ static int request(struct talk *t, char *buf, uint16_t type, uint8_t cmd,
 	return receive(t, buf);
 }
 
+/* Again when it changes meanwhile */
+static int get_profile(struct talk *t, char *buf)
+{
+	int err = -EAGAIN, tries;
+
+	for (tries = 0; err == -EAGAIN && tries < PROFILE_TRIES; tries++) {
+		t->interrupted = false;
+		memset(t->p, 0, sizeof(*t->p));
+		err = request(t, buf, t->family, CSIG_CMD_SIGNAL_GET,
+			      NLM_F_DUMP, NULL);
+		if (!err)
+			err = request(t, buf, t->family, CSIG_CMD_LAYOUT_GET,
+				      NLM_F_DUMP, NULL);
+	}
+	return err;
+}
+
 LIBCSIG_API
 int libcsig_profile_kernel(struct libcsig_profile **profile)
 {
@@ -270,11 +301,7 @@ int libcsig_profile_kernel(struct libcsig_profile **profile)
 	err = request(&t, buf, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_ACK,
 		      CSIG_GENL_NAME);
 	if (!err)
-		err = request(&t, buf, t.family, CSIG_CMD_SIGNAL_GET, NLM_F_DUMP,
-			      NULL);
-	if (!err)
-		err = request(&t, buf, t.family, CSIG_CMD_LAYOUT_GET, NLM_F_DUMP,
-			      NULL);
+		err = get_profile(&t, buf);
 out:
 	if (t.fd >= 0)
 		close(t.fd);

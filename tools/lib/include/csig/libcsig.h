@@ -205,7 +205,8 @@ int libcsig_flow_get(const struct libcsig_host *host, int fd,
  *
  * Return: 0, -EINVAL: out of range or a listening socket, -EOPNOTSUPP: neither TCP nor
  * UDP, -ENOTCONN: TCP, call it after connect(2) or accept(2), -ENODATA: TCP, not
- * negotiated, and errors of libcsig_flow_get()
+ * negotiated, -EAGAIN: the socket's state was made and taken away again and again
+ * meanwhile, and errors of libcsig_flow_get()
  */
 int libcsig_flow_set(const struct libcsig_host *host, int fd,
 		     unsigned int signals, unsigned int every,
@@ -218,7 +219,7 @@ int libcsig_flow_set(const struct libcsig_host *host, int fd,
  * @profile: filled in
  *
  * Return: 0, -ENOENT: the csig module is not loaded, -EPROTO: the answer is not
- * understood, or an error of netlink
+ * understood, -EAGAIN: it changed again and again meanwhile, or an error of netlink
  */
 int libcsig_profile_kernel(struct libcsig_profile **profile);
 
