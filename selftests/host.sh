@@ -184,6 +184,84 @@ two_devices() {
 	assert_eq "sets" 0 "$(pins)"
 }
 
+# Devices that are deleted while they are enabled take no places, as many as they are.
+dead_devices() {
+	local map
+
+	two_hosts
+	mkveth h1 eth1 03 h2 eth1 04
+	ctl h1 host enable dev eth0
+	map=$(find $PINS -name csig_devices)
+	fill "$map" 1023
+	ctl h1 host enable dev eth1
+	assert_eq "places after enable" 2 "$(places "$map")"
+	fill "$map" 1022
+	ctl h1 host disable dev eth0
+	assert_eq "places after disable" 1 "$(places "$map")"
+	ctl h1 host disable dev eth1
+	assert_eq "sets" 0 "$(pins)"
+}
+
+fill() { # MAP NUMBER: devices with indexes that none has
+	local i
+
+	for ((i = 0; i < $2; i++)); do
+		printf 'map update pinned %s key %d %d 1 1 value 1 0 1 0 0 0 0 0\n' \
+			"$1" $((i & 255)) $((i >> 8))
+	done >"$_csig_tmp/batch"
+	bpftool batch file "$_csig_tmp/batch" >/dev/null
+}
+
+places() { # MAP
+	bpftool -j map dump pinned "$1" | jq length
+}
+
+# Who waits for another csigctl can be interrupted.
+waiting() {
+	local pid
+
+	two_hosts
+	ctl h1 host enable dev eth0
+	exec {lock}<$PINS
+	at_leave unlock
+	flock "$lock"
+	csigctl -n "$(ns h1)" host disable dev eth0 {lock}<&- &
+	pid=$!
+	wait_for 10 waits_for_lock $pid || fail "it does not wait"
+	kill $pid
+	wait_for 10 has_ended $pid || fail "it can't be interrupted"
+	unlock
+	at_leave :
+	host_is h1 .enabled
+	ctl h1 host disable dev eth0
+}
+
+lock=
+
+unlock() {
+	exec {lock}<&-
+}
+
+waits_for_lock() { # PID
+	grep -q -- "-> FLOCK.* $1 " /proc/locks
+}
+
+has_ended() { # PID of a child
+	! grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null
+}
+
+# Signals that the domain does not have are missed only where they are asked for.
+no_default() {
+	two_hosts
+	ctl h1 signal del 2
+	assert_refused 2 'source pd' ctl h1 host enable dev eth0
+	ctl h1 host enable dev eth0 signals abw
+	ctl h1 host enable dev eth0 every 10
+	host_is h1 '.devices[0] | .every == 10 and .signals == ["abw"]'
+	assert_refused 2 'source pd' ctl h1 host enable dev eth0 signals pd
+	ctl h1 host disable dev eth0
+}
+
 # Hosts of two namespaces; one that goes while it is enabled is swept by the next.
 namespaces() {
 	two_hosts
@@ -313,6 +391,45 @@ live_sockets() {
 	assert_ge "packets" 10 "$(sent packets)"
 }
 
+# The device goes while it is enabled, and a command in another namespace is first:
+# sockets that live on are cleaned up by the next one in theirs.
+swept() {
+	local n
+
+	two_hosts
+	other_load
+	mkveth h1 eth1 03 h2 eth1 04
+	nsx h1 socat -u TCP-LISTEN:7777,fork /dev/null &
+	n=$!
+	flags_become h1 $LISTEN "0 0"
+	ctl h1 host enable dev eth1
+	assert_eq "listener" "$WRITE 1" "$(flags h1 $LISTEN)"
+	ip -n "$(ns h1)" link del dev eth1
+	wait_for 10 nothing_enabled || fail "a host without a device"
+	ctl h2 host enable dev eth0
+	assert_eq "links" 1 "$(links)"
+	assert_eq "sets" 2 "$(pins)"
+	ctl h1 host enable dev eth0
+	assert_eq "listener again" "$WRITE 1" "$(flags h1 $LISTEN)"
+	ctl h1 host disable dev eth0
+	assert_eq "listener at the end" "0 0" "$(flags h1 $LISTEN)"
+	# without sockets any command takes the set away
+	ctl h1 host enable dev eth0
+	ip -n "$(ns h1)" link del dev eth0
+	wait_for 10 nothing_enabled || fail "a host without a device"
+	kill $n
+	wait $n || true
+	mkveth h2 eth2 05 h1 eth2 06
+	wait_for 10 only_h2 || fail "a set without sockets stays"
+	ctl h2 host disable dev eth2
+	assert_eq "sets at the end" 0 "$(pins)"
+}
+
+only_h2() {
+	ctl h2 host enable dev eth2
+	[ "$(pins)" = 1 ]
+}
+
 # A listener that is there before takes part, a connection does not.
 earlier_sockets() {
 	two_hosts
@@ -353,7 +470,7 @@ others_flags() {
 	pace_stop
 }
 
-ktap_plan 12
+ktap_plan 16
 need nsenter socat clang bpftool
 compile
 run_test enable_disable "enable makes a port and filters, disable takes them again"
@@ -362,9 +479,13 @@ run_test port_stays "a port that was there stays, strip is refused, port del as 
 run_test words "wrong words, signals, devices and cgroups are refused"
 run_test rollback "a late refusal leaves nothing behind"
 run_test two_devices "two devices share one set, the last one takes it away"
+run_test dead_devices "devices that are gone take no places"
+run_test waiting "who waits for another csigctl can be interrupted"
+run_test no_default "default signals are missed only when they are needed"
 run_test namespaces "two namespaces have a set each, a dead one is swept"
 run_test device_gone "a set whose device is gone is taken away"
 run_test others_filters "filters of others and their clsact stay"
 run_test live_sockets "sockets get callback flags, disable takes them back under load"
+run_test swept "sockets of a set that another namespace finds dead are cleaned up by their own"
 run_test earlier_sockets "earlier listeners take part, earlier connections are counted"
 run_test others_flags "another sockops program and its flags survive"
