@@ -131,6 +131,76 @@ strips() {
 	reflect_stop
 }
 
+last_round() { # EXPRESSION
+	jq -es "map(select(.event == \"round\")) | last | $1" "$_csig_tmp/probe" >/dev/null 2>&1
+}
+
+# The host is disabled and enabled again while it runs.
+again() {
+	local pid
+
+	path bridged
+	hosts_enable signals abw,pd
+	reflect_start
+	csigctl -n "$(ns h1)" -j probe "$H2_4" names "$path_names" >"$_csig_tmp/probe" &
+	pid=$!
+	wait_for 30 forward_at r2/out0 || fail "never at hop 2"
+	ctl h1 host disable dev eth0
+	wait_for 30 last_round '[.notes[] | select(test("host enable dev eth0"))] | length == 1' ||
+		fail "it does not see that: $(tail -n 1 "$_csig_tmp/probe")"
+	ctl h1 host enable dev eth0 signals abw,pd
+	wait_for 30 last_round '.notes == [] and all(.signals[]; .known and .age_ns < 1e9)' ||
+		fail "signals do not come back: $(tail -n 1 "$_csig_tmp/probe")"
+	kill -INT $pid
+	wait $pid || fail "probe: status $?"
+	reflect_stop
+}
+
+# Many probes, and none is answered: that shows while it runs.
+overrun() {
+	local n
+
+	path bridged
+	for n in $(seq 3 15); do
+		echo "signal set $n source nqd aggregate max"
+	done >"$_csig_tmp/signals"
+	for n in h1 h2; do
+		csigctl -n "$(ns $n)" -b "$_csig_tmp/signals"
+	done
+	hosts_enable format expanded signals "$(seq -s , 0 15)"
+	mb_drops_tagged
+	if probe h1 "$H2_4" -c 300 -i 10ms; then
+		fail "it was answered"
+	fi
+	summary '.sent == 4800 and .lost == 4800'
+	last_round '.lost > 1000' || fail "nothing is lost: $(tail -n 2 "$_csig_tmp/probe")"
+}
+
+# "No port" and the port with LM 0 are two places.
+lm_zero() {
+	local pid n
+
+	path bridged
+	hosts_enable signals abw
+	reflect_start
+	port_set r2 out0 lm hop=0
+	echo "hop=0 r2/zero" >>"$path_names"
+	csigctl -n "$(ns h1)" -j probe "$H2_4" names "$path_names" >"$_csig_tmp/probe" &
+	pid=$!
+	wait_for 30 forward_at r2/zero || fail "never at hop 2"
+	# faster than any signal says
+	for n in r1 r2 r3; do
+		port_set $n out0 capacity 100gbit
+	done
+	wait_for 30 last_round '.signals[] | select(.direction == "forward") | .bottleneck == null' ||
+		fail "a port is the bottleneck: $(tail -n 1 "$_csig_tmp/probe")"
+	kill -INT $pid
+	wait $pid || fail "probe: status $?"
+	summary '[.places[] | select(.direction == "forward") | .place] |
+		contains(["r2/zero", "no port"])'
+	reflect_stop
+}
+
 missing() {
 	path bridged
 	assert_refused 2 'host enable dev eth0' ctl h1 probe "$H2_4" -c 1
@@ -191,12 +261,15 @@ words() {
 	reflect_stop
 }
 
-ktap_plan 8
+ktap_plan 11
 run_test both_ways "sockets, compact, IPv4, bridged" run compact 4 bridged
 run_test both_ways "sockets, expanded, IPv6, routed, VLAN" run expanded 6 routed vlan
 run_test both_ways "kernel, expanded, IPv4, bridged, VLAN" kernel expanded 4 bridged vlan
 run_test both_ways "kernel, compact, IPv6, routed" kernel compact 6 routed
 run_test moves "a bottleneck that moves is named within a second"
 run_test strips "a path that strips: unknown, and said so"
+run_test again "the host is disabled and enabled again"
+run_test overrun "thousands of probes without an answer are lost"
+run_test lm_zero "no port is another place than the port with LM 0"
 run_test missing "what is missing is said"
 run_test words "other format, some signals, text, a terminal"
