@@ -118,9 +118,28 @@ watch_on_terminal() {
 	finish
 }
 
-ktap_plan 4
+# What is shown again and again is that of the host as it is now.
+watch_again() {
+	local out=$_csig_tmp/watch pid
+
+	start
+	csigctl -n "$(ns h1)" -j flow show -w 0.2 dport 5001 >>"$out" 2>"$out.err" &
+	pid=$!
+	wait_for 15 grep -q '"dport":5001' "$out" || fail "nothing"
+	finish
+	wait_for 15 grep -q 'host enable' "$out.err" || fail "no word of it: $(cat "$out.err")"
+	: >"$out"
+	start
+	wait_for 15 grep -q '"dport":5001' "$out" || fail "nothing any more"
+	kill -INT $pid
+	wait $pid || fail "status $?"
+	finish
+}
+
+ktap_plan 5
 path_make routed
 run_test filters "filters, and what is refused"
 run_test schema_and_text "JSON as described, text"
 run_test short_connections "400 short connections"
 run_test watch_on_terminal "-w on a terminal"
+run_test watch_again "-w, disabled and enabled meanwhile"
