@@ -43,7 +43,8 @@ pins() { # how many sets there are
 }
 
 links() { # sockops programs of ours that are attached
-	bpftool -j link show | jq '[.[] | select(.attach_type == "cgroup_sock_ops" or .attach_type == "sock_ops")] | length'
+	bpftool -j link show | jq '[.[] | select(.cgroup_id != 0 and
+		(.attach_type == "cgroup_sock_ops" or .attach_type == "sock_ops"))] | length'
 }
 
 flow_12() { # of traffic.py

@@ -170,11 +170,8 @@ static int note_any(const void *data, size_t len, void *arg)
 bool csig_bpf_has_sockets(int flows)
 {
 	union bpf_iter_link_info info = { .map.map_fd = (uint32_t)flows };
-	const struct bpf_iter_attach_opts opts = {
-		.sz = sizeof(opts),
-		.link_info = &info,
-		.link_info_len = sizeof(info),
-	};
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info,
+		    .link_info_len = sizeof(info));
 	struct csig_bpf *obj = csig_bpf_open();
 	bool any = false;
 	int status;
