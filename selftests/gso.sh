@@ -238,7 +238,33 @@ udp_gso() {
 	assert_ge "datagrams with a tag" $((before + 200)) "$after"
 }
 
-ktap_plan 10
+# A bridge in a namespace that has other TPIDs, with a way out that can't segment
+other_domain() {
+	local n f
+
+	mkns c t d
+	mkveth c eth0 01 t in0 11 mtu 1508
+	mkveth t out0 12 d eth0 02 mtu 1508
+	mkbridge t br0 "" in0 out0
+	ctl t domain set compact-tpid 0x9901 expanded-tpid 0x9902
+	nsx t ethtool -K out0 tso off tx-udp-segmentation off >/dev/null
+	addr c eth0 10.3.0.1/24
+	addr d eth0 10.3.0.2/24
+	for n in c d; do
+		ip -n "$(ns $n)" route change 10.3.0.0/24 dev eth0 mtu 1500
+	done
+	port_add d eth0 ingress strip
+	for f in compact expanded; do
+		push_all c eth0 format $f signal abwc
+		bulk "from=$(ns c),to=$(ns d),addr=10.3.0.2,size=65536,bytes=$octets"
+		assert_eq "$f: intact" true "$(bulk_get intact)"
+		echo "$f: $(bulk_get retransmissions) again"
+		assert_eq "$f: dropped" 0 "$(nsx t cat /sys/class/net/out0/statistics/tx_dropped)"
+		tc -n "$(ns c)" filter del dev eth0 egress
+	done
+}
+
+ktap_plan 11
 path
 run_test default_offload "all offloads, IPv4 and IPv6, both formats"
 run_test no_tso "TSO off: the kernel segments"
@@ -250,3 +276,4 @@ run_test odd_sizes "writes of one octet more than a segment, and others"
 run_test big_tcp "BIG TCP"
 run_test udp_gso "UDP super-packets"
 run_test vlan_without_insertion "VLAN device over one that inserts no tags"
+run_test other_domain "super-packets on their way through another domain"

@@ -111,6 +111,28 @@ ethernet_tunnel() { # MODULE DEV COMMAND OF ip...
 	assert_eq "most tags inside" 1 "$(wire_get .out.tags_max)"
 	assert_ge "tagged inside" 20 "$(wire_get .out.data_tagged)"
 	[ "$(wire_get '.in.reflections | length')" -ge 2 ] || fail "nothing came back"
+	segmented_below
+}
+
+# The device below can't segment what is in a tunnel: the kernel finds the tag, and cuts.
+# Super-packets that it can't cut are sent again as single segments.
+segmented_below() {
+	local n dropped
+
+	echo "--- tunnel only, segmented by the kernel"
+	for n in h1 h2; do
+		nsx $n ethtool -K eth0 tx-udp_tnl-segmentation off tx-udp_tnl-csum-segmentation off \
+			tx-gre-segmentation off tx-gre-csum-segmentation off >/dev/null
+	done
+	dropped=$(tunnel_drops)
+	bulk "from=$(ns h1),to=$(ns h2),addr=$IN_2,size=65536,bytes=1000000"
+	echo "$(bulk_get retransmissions) again, $(($(tunnel_drops) - dropped)) dropped"
+	assert_eq intact true "$(bulk_get intact)"
+	assert_eq "dropped below the tunnel" "$dropped" "$(tunnel_drops)"
+}
+
+tunnel_drops() {
+	nsx h1 cat /sys/class/net/eth0/statistics/tx_dropped
 }
 
 vxlan() {
@@ -120,6 +142,10 @@ vxlan() {
 
 geneve() {
 	ethernet_tunnel geneve gn0 link add name gn0 mtu 1500 type geneve id 7 remote REMOTE
+}
+
+gretap() {
+	ethernet_tunnel ip_gre gt0 link add name gt0 mtu 1500 type gretap local LOCAL remote REMOTE
 }
 
 # MACsec: what is inside is encrypted, the tag too.
@@ -193,9 +219,10 @@ states() { # MODE NS
 	EOT
 }
 
-ktap_plan 6
+ktap_plan 7
 run_test vxlan "VXLAN"
 run_test geneve "GENEVE"
+run_test gretap "GRE with Ethernet inside"
 run_test ipip "IPIP"
 run_test esp "ESP, transport mode" transport
 run_test esp "ESP, tunnel mode" tunnel

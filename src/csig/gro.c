@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * GRO and GSO of frames with a tag in their octets: a packet_offload for each TPID that
+ * GRO of frames with a tag in their octets: a packet_offload for each TPID that
  * the domain of any network namespace has.  Without it a tagged flow loses GRO.
  *
  * Packets of a flow merge when format, T and reserved bits are the same; the merged
@@ -36,6 +36,7 @@
  * @receive: its gro_receive
  * @complete: its gro_complete and gso_segment
  * @users: domains with this TPID; csig_gro_lock
+ * @formats: bits of all that it was in a domain since then; only more of them come
  * @on: the offloads are registered; csig_gro_lock
  * @held: per CPU, super-packets that wait for gro_complete; only the sum makes sense
  */
@@ -43,6 +44,7 @@ struct csig_gro {
 	struct packet_offload receive;
 	struct packet_offload complete;
 	unsigned int users;
+	unsigned long formats;
 	bool on;
 	int __percpu *held;
 };
@@ -58,6 +60,25 @@ static void csig_gro_count(u16 tpid, int n)
 
 	if (g)
 		this_cpu_add(*g->held, n);
+}
+
+/**
+ * csig_gro_formats() - what is a TPID?
+ * @tpid: perhaps one
+ *
+ * Return: bits of the formats that some domain has it for
+ */
+unsigned long csig_gro_formats(u16 tpid)
+{
+	unsigned long formats = 0;
+	const struct csig_gro *g;
+
+	rcu_read_lock();
+	g = xa_load(&csig_gros, tpid);
+	if (g)
+		formats = READ_ONCE(g->formats);
+	rcu_read_unlock();
+	return formats;
 }
 
 /* Format that a TPID has here; others may use it for something else. */
@@ -279,39 +300,11 @@ static int csig_gro_complete(struct sk_buff *skb, int nhoff)
 		err = inner->callbacks.gro_complete(skb, nhoff + len);
 	/*
 	 * Hardware that segments looks for IP where the tag is.  Where the packet is
-	 * forwarded with its tag, this lets software do it, csig_gso_segment().
+	 * forwarded with its tag, this lets software do it, gso.c.
 	 */
 	if (!err)
 		skb_shinfo(skb)->gso_type |= SKB_GSO_DODGY;
 	return err;
-}
-
-/*
- * A bridge or another forwarder sends a merged packet on: a tag for each segment.  They
- * get all that is before their IP header from the super-packet.
- */
-static struct sk_buff *csig_gso_segment(struct sk_buff *skb,
-					netdev_features_t features)
-{
-	unsigned int len;
-	u16 inner;
-	int format;
-
-	if (unlikely(skb_headroom(skb) < CSIG_TPID_LEN))
-		return ERR_PTR(-EINVAL);
-	format = csig_gro_format(csig_gro_profile(skb),
-				 csig_get16(skb->data - CSIG_TPID_LEN));
-	if (format < 0)
-		return ERR_PTR(-EPROTONOSUPPORT);
-	len = csig_layout(format)->len;
-	if (unlikely(!pskb_may_pull(skb, len)))
-		return ERR_PTR(-EINVAL);
-	inner = csig_get16(skb->data + len - 2);
-	if (inner != CSIG_ETH_IPV4 && inner != CSIG_ETH_IPV6)
-		return ERR_PTR(-EPROTONOSUPPORT);
-	__skb_pull(skb, len);
-	return skb_eth_gso_segment(skb, features & ~NETIF_F_GSO_MASK,
-				   htons(inner));
 }
 
 static struct csig_gro *csig_gro_alloc(u16 tpid)
@@ -384,8 +377,10 @@ static bool csig_gro_wants(u16 tpid)
 	return tpid != CSIG_ETH_8021AD;
 }
 
-static int csig_gro_get_tpid(u16 tpid)
+static int csig_gro_get_tpid(const struct csig_profile *profile,
+			     unsigned int format)
 {
+	u16 tpid = profile->tpid[format];
 	struct csig_gro *g;
 	int err;
 
@@ -394,11 +389,13 @@ static int csig_gro_get_tpid(u16 tpid)
 	g = xa_load(&csig_gros, tpid);
 	if (g) {
 		g->users++;
+		WRITE_ONCE(g->formats, g->formats | BIT(format));
 		return 0;
 	}
 	g = csig_gro_alloc(tpid);
 	if (!g)
 		return -ENOMEM;
+	g->formats = BIT(format);
 	err = xa_err(xa_store(&csig_gros, tpid, g, GFP_KERNEL_ACCOUNT));
 	if (err) {
 		csig_gro_free(g);
@@ -436,9 +433,9 @@ int csig_gro_get(const struct csig_profile *profile)
 	int err;
 
 	mutex_lock(&csig_gro_lock);
-	err = csig_gro_get_tpid(profile->tpid[CSIG_FORMAT_COMPACT]);
+	err = csig_gro_get_tpid(profile, CSIG_FORMAT_COMPACT);
 	if (!err) {
-		err = csig_gro_get_tpid(profile->tpid[CSIG_FORMAT_EXPANDED]);
+		err = csig_gro_get_tpid(profile, CSIG_FORMAT_EXPANDED);
 		if (err)
 			csig_gro_put_tpid(profile->tpid[CSIG_FORMAT_COMPACT]);
 	}

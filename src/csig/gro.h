@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Between gro.c and gro_run.c: the flow of a packet that is looked at by GRO.
+ * Between gro.c, gro_run.c and gso.c: the flow of a packet that is looked at by GRO,
+ * what is known of TPIDs.
  */
 #ifndef CSIG_GRO_H
 #define CSIG_GRO_H
@@ -46,5 +47,9 @@ bool csig_gro_flow_has(const struct csig_gro_flow *flow,
 		       const struct sk_buff *skb, const struct sk_buff *p);
 bool csig_gro_run_next(const struct csig_gro_flow *flow, struct sk_buff *skb);
 void csig_gro_run_init(void);
+
+unsigned long csig_gro_formats(u16 tpid);
+struct sk_buff *csig_gso_segment(struct sk_buff *skb,
+				 netdev_features_t features);
 
 #endif /* CSIG_GRO_H */
