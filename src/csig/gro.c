@@ -206,7 +206,7 @@ static bool csig_gro_parse(struct csig_gro_ctx *c, struct sk_buff *skb)
 	u16 inner;
 
 	if (off) {	/* behind a VLAN tag, or in a tunnel */
-		hdr = skb_gro_header(skb, off, off - CSIG_TPID_LEN);
+		hdr = csig_gro_header(skb, off, off - CSIG_TPID_LEN);
 		if (unlikely(!hdr))
 			return false;
 		c->tpid = csig_get16(hdr);
@@ -220,7 +220,7 @@ static bool csig_gro_parse(struct csig_gro_ctx *c, struct sk_buff *skb)
 	c->off = off;
 	c->len = csig_layout(format)->len;
 	hlen = off + c->len;
-	hdr = skb_gro_header(skb, hlen, off);
+	hdr = csig_gro_header(skb, hlen, off);
 	if (unlikely(!hdr))
 		return false;
 	memcpy(data, hdr, c->len);

@@ -28,6 +28,39 @@ struct csig_gro_flow {
 	unsigned int payload;
 };
 
+/* As skb_gro_reset_offset() has it; without a linear part frag0 is a page that stays. */
+static inline void csig_gro_frag0(struct sk_buff *skb)
+{
+	if (!skb_headlen(skb))
+		return;
+	NAPI_GRO_CB(skb)->frag0 = skb->data;
+	NAPI_GRO_CB(skb)->frag0_len = skb_headlen(skb);
+}
+
+/**
+ * csig_gro_header() - skb_gro_header() for looking ahead
+ * @skb: packet
+ * @hlen: octets that have to be there
+ * @off: of those that are wanted
+ *
+ * The kernel's does without frag0 from the first time on that octets had to be put
+ * together, since each layer asks for more than the one before.  After a look further
+ * ahead the next layer asks for less, and would find a head or a page that was given
+ * back.  Before it, few octets are asked for: napi_gro_frags() may have done the same.
+ *
+ * Return: octets at @off, or NULL
+ */
+static inline void *csig_gro_header(struct sk_buff *skb, unsigned int hlen,
+				    unsigned int off)
+{
+	void *ptr;
+
+	csig_gro_frag0(skb);
+	ptr = skb_gro_header(skb, hlen, off);
+	csig_gro_frag0(skb);
+	return ptr;
+}
+
 /* Offset of the IP header in the layer that is looked at now */
 static inline unsigned int csig_gro_network_offset(const struct sk_buff *p,
 						   const struct sk_buff *skb)

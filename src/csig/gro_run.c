@@ -90,7 +90,7 @@ bool csig_gro_flow_get(struct csig_gro_flow *flow, struct sk_buff *skb,
 
 	if (type != CSIG_ETH_IPV4 && type != CSIG_ETH_IPV6)
 		return false;
-	ip = skb_gro_header(skb, off + csig_gro_flow_len(type), off);
+	ip = csig_gro_header(skb, off + csig_gro_flow_len(type), off);
 	return ip && csig_gro_flow_read(flow, ip, type);
 }
 
@@ -134,7 +134,7 @@ bool csig_gro_run_next(const struct csig_gro_flow *flow, struct sk_buff *skb)
 
 	if (flow->proto != IPPROTO_TCP)
 		return true;
-	th = skb_gro_header(skb, off + sizeof(*th), off);
+	th = csig_gro_header(skb, off + sizeof(*th), off);
 	if (unlikely(!th))
 		return true;
 	/* BIG TCP has no length in its IP header. */
