@@ -16,6 +16,7 @@
  */
 #include <linux/delay.h>
 #include <linux/etherdevice.h>
+#include <linux/if_arp.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
@@ -205,6 +206,13 @@ static bool csig_gro_parse(struct csig_gro_ctx *c, struct sk_buff *skb)
 	int format;
 	u16 inner;
 
+	/*
+	 * The TPID has to be in the octets, where csig_gro_complete() looks.  Devices
+	 * without Ethernet have it in the metadata only.
+	 */
+	if (!off && (skb->dev->type != ARPHRD_ETHER ||
+		     eth_hdr(skb)->h_proto != skb->protocol))
+		return false;
 	if (off) {	/* behind a VLAN tag, or in a tunnel */
 		hdr = csig_gro_header(skb, off, off - CSIG_TPID_LEN);
 		if (unlikely(!hdr))
