@@ -194,7 +194,8 @@ static void csig_gro_merged(const struct csig_gro_ctx *c, struct sk_buff *p,
 	if (NAPI_GRO_CB(p)->count == added + 1)
 		csig_gro_count(c->tpid, 1);
 	csig_gro_tag(c, p, &held);
-	if (c->signal->defined && csig_gro_is_worse(c, &held))
+	if (c->signal->defined && csig_gro_same_signal(c, &held) &&
+	    csig_gro_is_worse(c, &held))
 		csig_encode(&c->tag, p->data + c->off);
 }
 

@@ -12,7 +12,7 @@
  * struct csig_gro_flow - a packet's flow, as far as GRO needs it
  * @type: EtherType, IPv4 or IPv6
  * @proto: protocol behind the IP header
- * @ports: ports, or whatever is in their place
+ * @ports: ports of TCP and UDP, 0 for others
  * @addr: source and destination; IPv4 in the first two
  * @naddr: words in @addr
  * @ip_len: of the header

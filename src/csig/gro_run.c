@@ -64,7 +64,9 @@ static bool csig_gro_flow_read(struct csig_gro_flow *flow, const u8 *ip,
 		flow->payload = csig_get16(ip + 4);
 	}
 	flow->type = type;
-	memcpy(&flow->ports, ip + flow->ip_len, sizeof(flow->ports));
+	flow->ports = 0;
+	if (flow->proto == IPPROTO_TCP || flow->proto == IPPROTO_UDP)
+		memcpy(&flow->ports, ip + flow->ip_len, sizeof(flow->ports));
 	return true;
 }
 
