@@ -257,6 +257,32 @@ tpids() {
 	bursts cases <<<"back | | e:0.9.1 e:0.9.1 | e:0.9.1*2"
 }
 
+# Held packets have a TPID that goes, and comes back: nobody else has it.
+tpids_while_held() {
+	local i
+
+	pair
+	hold_back
+	at_leave tpid_again
+	csigctl domain set compact-tpid 0x9955
+	ctl a domain set compact-tpid 0x9955
+	nsx b sh -c 'echo 1 >/sys/class/net/eth0/napi_defer_hard_irqs
+		echo 300000000 >/sys/class/net/eth0/gro_flush_timeout'
+	for ((i = 0; i < 3; i++)); do
+		bursts cases <<<"held | | c:0.9.1 c:0.5.1 c:0.9.1 | c:0.5.1*3" &
+		wait_for 10 held || fail "nothing is held"
+		ctl b domain set compact-tpid 0x9901
+		[ $i = 0 ] || ctl b domain set compact-tpid 0x9900
+		wait $! || fail "the packet got lost"
+		ctl b domain set compact-tpid 0x9900
+	done
+}
+
+tpid_again() {
+	csigctl domain set compact-tpid 0x9900
+	lists_again
+}
+
 cut_frames() {
 	local status=0
 
@@ -289,7 +315,7 @@ held() { # frames that went to b, of which nobody knows yet
 	[ "$(nsx b cat /sys/class/net/eth0/statistics/rx_packets)" -ge $((3 * i + 3)) ]
 }
 
-ktap_plan 12
+ktap_plan 13
 run_test merging "TCP with equal tags merges: formats, IPv6, VLANs"
 run_test worst_value "the worst value and its locator survive"
 run_test apart_in_order "other T, format, no tag: apart and in order"
@@ -300,5 +326,6 @@ run_test captured "a capture at the sender keeps what was sent"
 run_test tcp_bulk "bulk TCP: far fewer packets for IP than on the wire"
 run_test forwarded "forwarded by a bridge: the tag on each segment"
 run_test tpids "TPIDs of a namespace, changed"
+run_test tpids_while_held "TPIDs change while packets are held"
 run_test cut_frames "frames that end anywhere"
 run_test unload_while_held "the module goes while packets are held"

@@ -45,6 +45,63 @@ new_namespace_is_fresh() {
 	assert_eq "profile of a new namespace" "$before" "$(ctl b -j domain show)"
 }
 
+# Owners of a user namespace can't make the kernel look at any number of TPIDs; what they
+# may have comes back when their namespaces go.  Others are not touched by it.
+tpids_of_users() {
+	mkns a
+	python3 - "$CSIG_LIB_DIR" "$(ns a)" <<-END
+		import errno, os, sys
+		sys.path.insert(0, sys.argv[1])
+		from genl import Error, Socket
+
+		def exhaust():
+		    os.unshare(os.CLONE_NEWUSER | os.CLONE_NEWNET)
+		    spaces = []
+		    for i in range(40):
+		        s = Socket()
+		        try:
+		            s.do("domain-set", {"compact-tpid": 0x9a00 + i,
+		                                "expanded-tpid": 0x9b00 + i})
+		        except Error as e:
+		            print("%d namespaces: %s" % (i, e), flush=True)
+		            assert e.errno == errno.ENOSPC and e.msg and i > 25
+		            break
+		        spaces.append((s, os.open("/proc/self/ns/net", os.O_RDONLY)))
+		        os.unshare(os.CLONE_NEWNET)     # starts, whatever there is
+		    else:
+		        sys.exit("none was refused")
+		    s = Socket()
+		    s.do("domain-set", {"compact-tpid": 0x9a00})    # is there
+		    s.do("domain-set", {"compact-tpid": 0x9900})
+		    return spaces
+
+		ready, done = os.pipe(), os.pipe()
+		pid = os.fork()
+		if not pid:
+		    os.close(done[1])
+		    spaces = exhaust()
+		    os.write(ready[1], b"1")
+		    os.read(done[0], 1)
+		    sys.exit()
+		os.close(ready[1])
+		if os.read(ready[0], 1):
+		    Socket(sys.argv[2]).do("domain-set", {"compact-tpid": 0x9951})
+		os.close(done[1])
+		sys.exit(os.waitpid(pid, 0)[1] != 0)
+	END
+	wait_for 30 again || fail "no TPID came back"
+}
+
+again() {
+	python3 - "$CSIG_LIB_DIR" <<-END
+		import os, sys
+		sys.path.insert(0, sys.argv[1])
+		from genl import Socket
+		os.unshare(os.CLONE_NEWUSER | os.CLONE_NEWNET)
+		Socket().do("domain-set", {"compact-tpid": 0x9aff, "expanded-tpid": 0x9bff})
+	END
+}
+
 # The port stays behind, the device starts anew.
 move() {
 	mkns a b c
@@ -156,8 +213,9 @@ ends_in_any_order() {
 	echo "$round rounds"
 }
 
-ktap_plan 4
+ktap_plan 5
 run_test own_profile "profile and ports are a namespace's own"
 run_test new_namespace_is_fresh "a new namespace starts with the default profile"
+run_test tpids_of_users "the TPIDs of user namespaces are limited"
 run_test move "a device moves under traffic: its port does not"
 run_test ends_in_any_order "link, port, qdisc and namespace end in any order under traffic"

@@ -354,11 +354,12 @@ void csig_sch_exit(void);
 int csig_act_init(void);
 void csig_act_exit(void);
 
-/* gro.c */
-int csig_gro_get(const struct csig_profile *profile);
+/* gro_tpid.c */
+int csig_gro_get(const struct csig_profile *profile, const struct net *net);
 void csig_gro_put(const struct csig_profile *profile);
 void csig_gro_start(void);
 void csig_gro_stop(void);
+void csig_gro_exit(void);
 
 /* kfunc.c; the two are for BPF programs, see there */
 int bpf_csig_tag(struct __sk_buff *skb_ctx, struct csig_bpf_tag *tag);

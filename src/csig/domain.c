@@ -21,7 +21,8 @@ struct csig_domain *csig_domain_alloc(void)
  *
  * Context: RTNL.
  * Return: 0; -ERANGE when a port has a locator value that a layout has no room
- * for; -ENOMEM.  On failure nothing has changed.
+ * for; -ENOSPC when there are too many TPIDs; -ENOMEM.  On failure nothing has
+ * changed.
  */
 int csig_domain_publish(struct csig_net *cn, struct csig_domain *new,
 			struct netlink_ext_ack *extack)
@@ -48,7 +49,10 @@ int csig_domain_publish(struct csig_net *cn, struct csig_domain *new,
 		}
 		i++;
 	}
-	err = csig_gro_get(&new->profile);
+	err = csig_gro_get(&new->profile, cn->net);
+	if (err == -ENOSPC)
+		NL_SET_ERR_MSG(extack,
+			       "namespaces of users have all the TPIDs that they may have: choose one that is in use, or the default");
 	if (err)
 		goto undo;
 	i = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Between gro.c, gro_run.c and gso.c: the flow of a packet that is looked at by GRO,
- * what is known of TPIDs.
+ * Between gro.c, gro_run.c, gro_tpid.c and gso.c: the flow of a packet that is looked at
+ * by GRO, what is known of TPIDs.
  */
 #ifndef CSIG_GRO_H
 #define CSIG_GRO_H
@@ -81,6 +81,9 @@ bool csig_gro_flow_has(const struct csig_gro_flow *flow,
 bool csig_gro_run_next(const struct csig_gro_flow *flow, struct sk_buff *skb);
 void csig_gro_run_init(void);
 
+struct sk_buff *csig_gro_receive(struct list_head *head, struct sk_buff *skb);
+int csig_gro_complete(struct sk_buff *skb, int nhoff);
+void csig_gro_count(u16 tpid, int n);
 unsigned long csig_gro_formats(u16 tpid);
 struct sk_buff *csig_gso_segment(struct sk_buff *skb,
 				 netdev_features_t features);

@@ -27,7 +27,7 @@ static int __net_init csig_net_init(struct net *net)
 	if (!domain)
 		return -ENOMEM;
 	csig_profile_preset(&domain->profile, CSIG_PRESET_DEFAULT);
-	err = csig_gro_get(&domain->profile);
+	err = csig_gro_get(&domain->profile, NULL);
 	if (err) {
 		kfree(domain);
 		return err;
@@ -67,7 +67,7 @@ static int __init csig_init(void)
 	csig_scratch_init();
 	err = register_pernet_subsys(&csig_net_ops);
 	if (err)
-		return err;
+		goto err_gro;
 	err = csig_ports_init();
 	if (err)
 		goto err_pernet;
@@ -92,6 +92,8 @@ err_ports:
 	csig_ports_exit();
 err_pernet:
 	unregister_pernet_subsys(&csig_net_ops);
+err_gro:
+	csig_gro_exit();
 	return err;
 }
 
@@ -104,6 +106,7 @@ static void __exit csig_exit(void)
 	csig_sch_exit();
 	csig_ports_exit();
 	unregister_pernet_subsys(&csig_net_ops);
+	csig_gro_exit();
 	rcu_barrier();
 }
 
