@@ -105,12 +105,17 @@ apart_in_order() {
 		format     |     | c:0.9.1 c:0.9.1 e:0.9.1 c:0.9.1                 | c:0.9.1*2 e:0.9.1 c:0.9.1
 		untagged before PSH | | u u c:0.9.1! u u                           | u*2 c:0.9.1 u*2
 		untagged before  | | u u c:0.9.1 u u                               | u*2 c:0.9.1 u*2
+		in turn          | | c:0.9.1 u c:0.9.1 u c:0.9.1 u                  | c:0.9.1 u c:0.9.1 u c:0.9.1 u
+		in turn, IPv6  | ip6 | e:0.9.1 u e:0.9.1 u u e:0.9.1                | e:0.9.1 u e:0.9.1 u*2 e:0.9.1
+		formats in turn  | | c:0.9.1 e:0.9.1 u c:0.9.1                      | c:0.9.1 e:0.9.1 u c:0.9.1
 		format and VLAN  | q:7 | c:0.9.1 c:0.9.1 e:0.9.1!                   | c:0.9.1*2 e:0.9.1
 	END
 }
 
 # One packet in some is tagged: once that is known, the order is right whatever comes.
 sampled() {
+	local many
+
 	pair
 	hold_back
 	bursts cases <<-'END'
@@ -118,6 +123,13 @@ sampled() {
 		later    | more | c:0.9.1 c:0.9.1 u u u! c:0.9.1 c:0.9.1 u u! | c:0.9.1 c:0.9.1 u*3 c:0.9.1 c:0.9.1 u*2
 		once     | more | u c:0.9.1 u u!                              | u c:0.9.1 u*2
 		another  |      | c:0.9.1 c:0.9.1                             | c:0.9.1*2
+	END
+	# Many other flows do not make it forget; all of them are expected in any order.
+	printf -v many '%d@c:0.9.1 ' {1..120}
+	bursts cases <<-END
+		at first |      | c:0.9.1 c:0.9.1 u u u! c:0.9.1              | ?
+		others   | more | $many                                       | any
+		later    | more | c:0.9.1 c:0.9.1 u u u! c:0.9.1 c:0.9.1 u u! | c:0.9.1 c:0.9.1 u*3 c:0.9.1 c:0.9.1 u*2
 	END
 }
 
@@ -132,6 +144,7 @@ udp() {
 		VLAN     | udp q:7     | e:0.9.1 e:0.5.2                    | e:0.5.2*2
 		T        | udp         | c:0.9.1 c:0.9.1 c:1.9.1 c:1.9.1    | c:0.9.1*2 c:1.9.1 c:1.9.1
 		untagged before | udp  | u u c:1.9.1                        | u*2 c:1.9.1
+		between  | udp         | c:1.9.1 c:1.9.1 u c:1.9.1          | c:1.9.1*2 u c:1.9.1
 	END
 }
 

@@ -357,7 +357,7 @@ void csig_act_exit(void);
 /* gro_tpid.c */
 int csig_gro_get(const struct csig_profile *profile, const struct net *net);
 void csig_gro_put(const struct csig_profile *profile);
-void csig_gro_start(void);
+int csig_gro_start(void);
 void csig_gro_stop(void);
 void csig_gro_exit(void);
 

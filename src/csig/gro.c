@@ -65,46 +65,75 @@ static void csig_gro_tag(const struct csig_gro_ctx *c, const struct sk_buff *p,
 	csig_decode(c->tag.format, p->data + c->off, tag);
 }
 
-/*
- * Compare the packet with those that are held.  Where it belongs to a flow but must
- * not merge, the flush flag makes TCP and UDP let the held one go first.
- *
- * A held packet of the same flow with another format or without a tag is none that
- * the protocols will find, though the new one must not overtake it.
- *
- * Return: such a packet, to be let go; or NULL
+/**
+ * struct csig_gro_held - what is held already of the new packet's flow
+ * @oldest: the one that came first
+ * @number: how many
+ * @apart: some of them can't merge with the new one, whatever TCP or UDP say
  */
-static struct sk_buff *csig_gro_look(const struct csig_gro_ctx *c,
-				     struct list_head *head,
-				     struct sk_buff *skb)
+struct csig_gro_held {
+	struct sk_buff *oldest;
+	unsigned int number;
+	bool apart;
+};
+
+static bool csig_gro_may_merge(const struct csig_gro_ctx *c, struct sk_buff *p)
 {
-	struct sk_buff *p, *other = NULL;
 	struct csig_tag held;
-	bool same;
+
+	csig_gro_tag(c, p, &held);
+	if (!csig_gro_same_signal(c, &held))
+		return false;
+	return !csig_gro_is_worse(c, &held) || !skb_header_cloned(p) ||
+	       !skb_unclone(p, GFP_ATOMIC);
+}
+
+/*
+ * Compare the packet with those that are held, of which the youngest comes first.  Those
+ * of its flow with another format or without a tag are none that the protocols will find;
+ * those with which it must not merge are made so.  UDP would merge past a younger one, as
+ * it has no sequence numbers to tell.
+ */
+static void csig_gro_look(const struct csig_gro_ctx *c, struct list_head *head,
+			  struct sk_buff *skb, struct csig_gro_held *h)
+{
+	struct sk_buff *p;
 
 	list_for_each_entry(p, head, list) {
-		same = csig_gro_flow_has(&c->flow, skb, p);
-		if (!NAPI_GRO_CB(p)->same_flow) {
-			if (same)
-				other = p;	/* the oldest one is the last */
-			continue;
-		}
 		/* The TPIDs of the domain were swapped just now. */
-		if (csig_gro_network_offset(p, skb) != c->off + c->len) {
+		if (NAPI_GRO_CB(p)->same_flow &&
+		    csig_gro_network_offset(p, skb) != c->off + c->len)
 			NAPI_GRO_CB(p)->same_flow = 0;
+		if (!csig_gro_flow_has(&c->flow, skb, p))
 			continue;
-		}
-		if (!same)
-			continue;
-		csig_gro_tag(c, p, &held);
-		if (!csig_gro_same_signal(c, &held) ||
-		    (csig_gro_is_worse(c, &held) && skb_header_cloned(p) &&
-		     skb_unclone(p, GFP_ATOMIC)))
-			NAPI_GRO_CB(skb)->flush = 1;
+		if (NAPI_GRO_CB(p)->same_flow &&
+		    ((h->apart && c->flow.proto != IPPROTO_TCP) ||
+		     !csig_gro_may_merge(c, p)))
+			NAPI_GRO_CB(p)->same_flow = 0;
+		if (!NAPI_GRO_CB(p)->same_flow)
+			h->apart = true;
+		h->oldest = p;
+		h->number++;
 	}
-	if (other)
+}
+
+/*
+ * A packet that did not merge: one that is held goes up first.  Where that is the only
+ * one, the new packet follows at once; where there are more, it waits behind them.
+ *
+ * For TCP that is the oldest one, whichever TCP names: it does not know all of them.  What
+ * others name stays: the oldest may be of another flow in the same tunnel.
+ */
+static struct sk_buff *csig_gro_order(const struct csig_gro_ctx *c,
+				      const struct csig_gro_held *h,
+				      struct sk_buff *skb, struct sk_buff *pp,
+				      bool wait)
+{
+	if ((h->apart || !wait) && h->number <= 1)
 		NAPI_GRO_CB(skb)->flush = 1;
-	return other;
+	if (h->oldest && (pp ? c->flow.proto == IPPROTO_TCP : h->apart))
+		return h->oldest;
+	return pp;
 }
 
 /* The packet that a new one was merged with is the first that still matches. */
@@ -184,10 +213,12 @@ static bool csig_gro_parse(struct csig_gro_ctx *c, struct sk_buff *skb)
  */
 struct sk_buff *csig_gro_receive(struct list_head *head, struct sk_buff *skb)
 {
-	struct sk_buff *pp = NULL, *other, *p;
 	const struct packet_offload *inner;
+	struct sk_buff *pp = NULL, *p;
+	struct csig_gro_held h = {};
 	struct csig_gro_ctx c;
 	int flush = 1;
+	bool wait;
 
 	if (!csig_gro_parse(&c, skb))
 		goto out;
@@ -195,9 +226,8 @@ struct sk_buff *csig_gro_receive(struct list_head *head, struct sk_buff *skb)
 	if (!inner)
 		goto out;
 	flush = 0;
-	other = csig_gro_look(&c, head, skb);
-	if (!csig_gro_run_next(&c.flow, skb))
-		NAPI_GRO_CB(skb)->flush = 1;
+	csig_gro_look(&c, head, skb, &h);
+	wait = csig_gro_run_next(&c.flow, skb);
 	pp = call_gro_receive(inner->callbacks.gro_receive, head, skb);
 	if (PTR_ERR(pp) == -EINPROGRESS)
 		return pp;	/* not ours any more */
@@ -205,11 +235,12 @@ struct sk_buff *csig_gro_receive(struct list_head *head, struct sk_buff *skb)
 		p = csig_gro_match(head);
 		if (!WARN_ON_ONCE(!p))
 			csig_gro_merged(&c, p, NAPI_GRO_CB(skb)->count);
-	} else if (!NAPI_GRO_CB(skb)->flush && NAPI_GRO_CB(skb)->count > 1) {
-		csig_gro_count(c.tpid, 1);	/* came as a super-packet */
+		goto out;
 	}
-	if (!pp)
-		pp = other;
+	pp = csig_gro_order(&c, &h, skb, pp, wait);
+	/* came as a super-packet */
+	if (!NAPI_GRO_CB(skb)->flush && NAPI_GRO_CB(skb)->count > 1)
+		csig_gro_count(c.tpid, 1);
 out:
 	skb_gro_flush_final(skb, pp, flush);
 	return pp;

@@ -79,7 +79,8 @@ bool csig_gro_flow_get(struct csig_gro_flow *flow, struct sk_buff *skb,
 bool csig_gro_flow_has(const struct csig_gro_flow *flow,
 		       const struct sk_buff *skb, const struct sk_buff *p);
 bool csig_gro_run_next(const struct csig_gro_flow *flow, struct sk_buff *skb);
-void csig_gro_run_init(void);
+int csig_gro_run_init(void);
+void csig_gro_run_exit(void);
 
 struct sk_buff *csig_gro_receive(struct list_head *head, struct sk_buff *skb);
 int csig_gro_complete(struct sk_buff *skb, int nhoff);

@@ -6,11 +6,17 @@
  * since their L2 headers differ: each is held for itself, and what completes first goes
  * up first.  TCP takes that for loss.  A tagged packet lets the untagged ones before it
  * go (gro.c), but an untagged one that follows knows nothing of tags.  So tagged packets
- * of such a flow are not held at all, which leaves its untagged ones their GRO.
+ * of such a flow are not held, unless they would overtake, which leaves its untagged ones
+ * their GRO.
  *
  * Such a flow is known by gaps between the sequence numbers of its tagged packets, and
  * is one until the tagged ones were on their own for long enough.  Gaps by loss look the
  * same; that costs the merging of CSIG_GRO_RUN packets.
+ *
+ * A flow that is new is taken for one that has a tag in each packet: most have, and most
+ * are shorter than CSIG_GRO_RUN, so that they would never merge.  Where it has to throw
+ * out another it starts with what that one was: senders that tag now and then do so for
+ * all flows.  For the same reason one that is known to be mixed stays for a while.
  */
 #include <linux/hash.h>
 #include <linux/jhash.h>
@@ -24,20 +30,24 @@
 
 /* More segments than a super-packet has, which is what senders tag or don't */
 #define CSIG_GRO_RUN	128
-#define CSIG_GRO_SLOTS	64
+#define CSIG_GRO_SETS	64
+#define CSIG_GRO_WAYS	4
+#define CSIG_GRO_KEEP	HZ	/* mixed flows, since their last tagged packet */
 
-/*
- * The last tagged segment of a flow on a device.  Flows may throw each other out: a hint, nothing
- * is wrong without it.
- */
+/* The last tagged segment of a flow on a device.  A hint, nothing is wrong without it. */
 struct csig_gro_run {
 	u32 key;
 	u32 next;	/* sequence number behind it */
+	u32 used;	/* jiffies */
 	u16 length;	/* segments without a gap, up to CSIG_GRO_RUN */
 	bool mixed;
 };
 
-static DEFINE_PER_CPU(struct csig_gro_run [CSIG_GRO_SLOTS], csig_gro_runs);
+struct csig_gro_runs {
+	struct csig_gro_run run[CSIG_GRO_SETS][CSIG_GRO_WAYS];
+};
+
+static struct csig_gro_runs __percpu *csig_gro_runs;
 static u32 csig_gro_seed __read_mostly;
 
 /* csig_gro_flow_len() octets of a packet; false when they are nothing that is merged */
@@ -119,6 +129,38 @@ bool csig_gro_flow_has(const struct csig_gro_flow *flow,
 	       !memcmp(other.addr, flow->addr, flow->naddr * sizeof(u32));
 }
 
+/* The one of the least use is the first to be thrown out. */
+static u32 csig_gro_run_age(const struct csig_gro_run *run, u32 now)
+{
+	u32 age = now - run->used;
+
+	return run->mixed && age < CSIG_GRO_KEEP ? 0 : age + 1;
+}
+
+/* Context: BH disabled */
+static struct csig_gro_run *csig_gro_run_find(u32 key, bool *found)
+{
+	struct csig_gro_run *set, *run, *out;
+	u32 now = (u32)jiffies;
+
+	set = this_cpu_ptr(csig_gro_runs)->run[key % CSIG_GRO_SETS];
+	out = set;
+	*found = true;
+	for (run = set; run < set + CSIG_GRO_WAYS; run++) {
+		if (run->key == key)
+			goto out;
+		if (csig_gro_run_age(run, now) > csig_gro_run_age(out, now))
+			out = run;
+	}
+	*found = false;
+	run = out;
+	run->key = key;
+	run->mixed = !csig_gro_run_age(run, now);
+out:
+	run->used = now;
+	return run;
+}
+
 /**
  * csig_gro_run_next() - may this tagged packet be held?
  * @flow: flow of the packet
@@ -133,6 +175,7 @@ bool csig_gro_run_next(const struct csig_gro_flow *flow, struct sk_buff *skb)
 	struct csig_gro_run *run;
 	const struct tcphdr *th;
 	u32 key, seq;
+	bool found;
 
 	if (flow->proto != IPPROTO_TCP)
 		return true;
@@ -149,9 +192,9 @@ bool csig_gro_run_next(const struct csig_gro_flow *flow, struct sk_buff *skb)
 	/* It may pass several devices on this CPU: a veth, a tunnel. */
 	key = jhash2(flow->addr, flow->naddr, flow->ports ^ csig_gro_seed ^
 		     hash_ptr(skb->dev, 32));
-	run = this_cpu_ptr(&csig_gro_runs[key % CSIG_GRO_SLOTS]);
-	if (run->key != key) {
-		*run = (struct csig_gro_run) { .key = key };
+	run = csig_gro_run_find(key, &found);
+	if (!found) {
+		run->length = 0;
 	} else if (run->next != seq) {
 		/* Behind the gap is what the sender sent anew, or untagged. */
 		if ((s32)(seq - run->next) > 0)
@@ -166,8 +209,22 @@ bool csig_gro_run_next(const struct csig_gro_flow *flow, struct sk_buff *skb)
 	return !run->mixed;
 }
 
-/* Before the first packet */
-void csig_gro_run_init(void)
+/**
+ * csig_gro_run_init() - before the first packet
+ *
+ * Return: 0 or -ENOMEM
+ */
+int csig_gro_run_init(void)
 {
+	csig_gro_runs = alloc_percpu(struct csig_gro_runs);
+	if (!csig_gro_runs)
+		return -ENOMEM;
 	csig_gro_seed = get_random_u32();
+	return 0;
+}
+
+/* After the last packet */
+void csig_gro_run_exit(void)
+{
+	free_percpu(csig_gro_runs);
 }

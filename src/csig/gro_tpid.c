@@ -294,19 +294,22 @@ void csig_gro_put(const struct csig_profile *profile)
 	mutex_unlock(&csig_gro_lock);
 }
 
-/* From now on every namespace has a domain. */
-void csig_gro_start(void)
+/* From now on every namespace has a domain.  Return: 0 or -ENOMEM */
+int csig_gro_start(void)
 {
+	int err = csig_gro_run_init();
 	struct csig_gro *g;
 	unsigned long tpid;
 
-	csig_gro_run_init();
+	if (err)
+		return err;
 	mutex_lock(&csig_gro_lock);
 	csig_gro_running = true;
 	xa_for_each(&csig_gros, tpid, g)
 		csig_gro_on(g);
 	schedule_delayed_work(&csig_gro_work, CSIG_GRO_LOOK);
 	mutex_unlock(&csig_gro_lock);
+	return 0;
 }
 
 static bool csig_gro_any_held(void)
@@ -343,6 +346,7 @@ void csig_gro_stop(void)
 	xa_for_each(&csig_gros, tpid, g)
 		if (g->on)
 			dev_remove_offload(&g->complete);
+	csig_gro_run_exit();
 }
 
 /* After the last namespace's domain */

@@ -80,10 +80,14 @@ static int __init csig_init(void)
 	err = csig_netlink_init();
 	if (err)
 		goto err_act;
-	csig_gro_start();
+	err = csig_gro_start();
+	if (err)
+		goto err_netlink;
 	csig_kfunc_init();
 	return 0;
 
+err_netlink:
+	csig_netlink_exit();
 err_act:
 	csig_act_exit();
 err_sch:
