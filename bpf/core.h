@@ -170,6 +170,8 @@ extern int bpf_csig_tag(struct __sk_buff *skb, struct csig_bpf_tag *tag)
 	__ksym __weak;
 extern int bpf_csig_request(struct __sk_buff *skb,
 			    const struct csig_bpf_tag *tag) __ksym __weak;
+extern int bpf_csig_is_local(struct __sk_buff *skb, const void *addr,
+			     __u32 addr__sz) __ksym __weak;
 extern void *bpf_cast_to_kern_ctx(void *ctx) __ksym;
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
 

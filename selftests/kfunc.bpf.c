@@ -5,9 +5,12 @@
  * request: the last octet of the source address is FT, format and T of a request; an
  * error replaces the last octet of the destination address.
  * read: the addresses of the frame become what bpf_csig_tag() says.
+ * local: the last octets of the addresses become what bpf_csig_is_local() says of those
+ * of IP; of another size it must say nothing.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
 /* As in linux/csig_bpf.h, written again: this is what programs depend on. */
@@ -24,11 +27,16 @@ struct csig_bpf_tag {
 extern int bpf_csig_tag(struct __sk_buff *skb, struct csig_bpf_tag *tag) __ksym;
 extern int bpf_csig_request(struct __sk_buff *skb,
 			    const struct csig_bpf_tag *tag) __ksym;
+extern int bpf_csig_is_local(struct __sk_buff *skb, const void *addr,
+			     __u32 addr__sz) __ksym;
 
 char LICENSE[] SEC("license") = "GPL";
 
 #define DST_LAST	5
 #define SRC_LAST	11
+#define IP4_SRC		26	/* with that of Ethernet, without VLAN */
+#define IP6_SRC		22
+#define EINVAL		22
 
 static int request(struct __sk_buff *skb, int done)
 {
@@ -88,6 +96,29 @@ int csig_read(struct __sk_buff *skb)
 		macs[11] = tag.lm;
 	}
 	bpf_skb_store_bytes(skb, 0, macs, sizeof(macs), 0);
+	return TC_ACT_PIPE;
+}
+
+SEC("tc/local")
+int csig_local(struct __sk_buff *skb)
+{
+	__u8 addr[32] = {}, src, dst;
+
+	if (skb->protocol == bpf_htons(0x86dd)) {
+		if (bpf_skb_load_bytes(skb, IP6_SRC, addr, 32))
+			return TC_ACT_SHOT;
+		src = bpf_csig_is_local(skb, addr, 16);
+		dst = bpf_csig_is_local(skb, addr + 16, 16);
+	} else {
+		if (bpf_skb_load_bytes(skb, IP4_SRC, addr, 8))
+			return TC_ACT_SHOT;
+		src = bpf_csig_is_local(skb, addr, 4);
+		dst = bpf_csig_is_local(skb, addr + 4, 4);
+	}
+	if (bpf_csig_is_local(skb, addr, 8) != -EINVAL)
+		return TC_ACT_SHOT;
+	bpf_skb_store_bytes(skb, DST_LAST, &dst, sizeof(dst), 0);
+	bpf_skb_store_bytes(skb, SRC_LAST, &src, sizeof(src), 0);
 	return TC_ACT_PIPE;
 }
 

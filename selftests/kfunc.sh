@@ -138,6 +138,35 @@ reads_and_carries() {
 	assert_eq "carried" 1 "$(port_stat b eth1 carried)"
 }
 
+# The last octets become 1 for an address of this machine, 0 for another's.
+local_addresses() {
+	mkns a b c
+	mkveth a eth0 01 b eth0 02
+	mkveth b eth1 03 c eth0 04
+	nsx b sysctl -qw net.ipv6.conf.eth0.disable_ipv6=0 net.ipv6.conf.eth1.disable_ipv6=0
+	addr b eth0 10.0.0.2/24 fd00::2/64 fe80::2/64
+	addr b eth1 10.0.1.2/24 fd00:1::2/64 fe80::3/64
+	ip -n "$(ns b)" route add unreachable 10.0.8.0/24
+	clsact b eth0
+	load b eth0 ingress 1 tc/local action mirred egress redirect dev eth1
+	cases a/eth0 c/eth0 <<-'END'
+		IPv4          | ip:10.0.0.1>10.0.0.2 udp:20   | from:00 to:01 ip:10.0.0.1>10.0.0.2 udp:20
+		other device  | ip:10.0.0.3>10.0.1.2 udp:20   | from:00 to:01 ip:10.0.0.3>10.0.1.2 udp:20
+		both          | ip:10.0.1.2>10.0.0.2 udp:20   | from:01 to:01 ip:10.0.1.2>10.0.0.2 udp:20
+		neighbour     | ip:10.0.0.1>10.0.0.9 udp:20   | from:00 to:00 ip:10.0.0.1>10.0.0.9 udp:20
+		no route      | ip:10.0.0.1>10.0.9.2 udp:20   | from:00 to:00 ip:10.0.0.1>10.0.9.2 udp:20
+		unreachable   | ip:10.0.0.1>10.0.8.2 udp:20   | from:00 to:00 ip:10.0.0.1>10.0.8.2 udp:20
+		broadcast     | ip:10.0.0.1>10.0.0.255 udp:20 | from:00 to:00 ip:10.0.0.1>10.0.0.255 udp:20
+		multicast     | ip:10.0.0.1>224.0.0.1 udp:20  | from:00 to:00 ip:10.0.0.1>224.0.0.1 udp:20
+		IPv6          | ip:fd00::1>fd00::2 udp:20     | from:00 to:01 ip:fd00::1>fd00::2 udp:20
+		IPv6, other   | ip:fd00::1>fd00:1::2 udp:20   | from:00 to:01 ip:fd00::1>fd00:1::2 udp:20
+		IPv6, none    | ip:fd00::1>fd00::9 udp:20     | from:00 to:00 ip:fd00::1>fd00::9 udp:20
+		link-local    | ip:fe80::1>fe80::2 udp:20     | from:00 to:01 ip:fe80::1>fe80::2 udp:20
+		another link  | ip:fe80::1>fe80::3 udp:20     | from:00 to:00 ip:fe80::1>fe80::3 udp:20
+		IPv6 group    | ip:fe80::1>ff02::1 udp:20     | from:00 to:00 ip:fe80::1>ff02::1 udp:20
+	END
+}
+
 other_programs() {
 	pair
 	! nsx a ip link set dev eth0 xdp obj "$obj" sec xdp 2>"$_csig_tmp/err" ||
@@ -153,7 +182,7 @@ doctor_knows() {
 }
 
 need clang
-ktap_plan 9
+ktap_plan 10
 [ "$(cat /sys/module/csig/parameters/kfuncs)" = Y ] || skip_all "no kfuncs: csigctl doctor"
 obj=$_csig_tmp/kfunc.bpf.o
 clang -target bpf -mcpu=v3 -O2 -g -idirafter "/usr/include/$(uname -m)-linux-gnu" \
@@ -165,5 +194,6 @@ run_test not_another_ones "a request is of one packet, and taken once"
 run_test reads "the tag of a packet, read at ingress"
 run_test reads_stripped "no tag from a port that is not trusted"
 run_test reads_and_carries "a tag that was read is carried all the same"
+run_test local_addresses "which addresses are this machine's"
 run_test other_programs "other kinds of programs get no kfunc"
 run_test doctor_knows "the module says whether it has kfuncs"

@@ -361,10 +361,12 @@ int csig_gro_start(void);
 void csig_gro_stop(void);
 void csig_gro_exit(void);
 
-/* kfunc.c; the two are for BPF programs, see there */
+/* kfunc.c; those with bpf_ are for BPF programs, see there */
 int bpf_csig_tag(struct __sk_buff *skb_ctx, struct csig_bpf_tag *tag);
 int bpf_csig_request(struct __sk_buff *skb_ctx,
 		     const struct csig_bpf_tag *tag);
+int bpf_csig_is_local(struct __sk_buff *skb_ctx, const void *addr,
+		      u32 addr__sz);
 void csig_kfunc_init(void);
 
 /* config.c */

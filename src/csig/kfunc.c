@@ -10,8 +10,11 @@
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
 #include <linux/if_arp.h>
+#include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/skbuff.h>
+#include <net/addrconf.h>
+#include <net/route.h>
 #include <net/sch_generic.h>
 
 #include <linux/csig_bpf.h>
@@ -128,11 +131,54 @@ __bpf_kfunc int bpf_csig_request(struct __sk_buff *skb_ctx,
 	return err;
 }
 
+static bool csig_is_local6(const struct net_device *dev,
+			   const struct in6_addr *addr)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	/* with "ipv6.disable=1" there is no table of addresses */
+	return ipv6_mod_enabled() && ipv6_chk_addr(dev_net(dev), addr, dev, 0);
+#else
+	return false;
+#endif
+}
+
+/**
+ * bpf_csig_is_local() - is an address one of this machine's?
+ * @skb_ctx: context of the program; its device says in which network namespace and VRF
+ * @addr: the address, in network order; need not be aligned
+ * @addr__sz: its octets, 4 for IPv4 and 16 for IPv6
+ *
+ * A FIB lookup of BPF can't tell: where packets are not forwarded it looks nothing up,
+ * and its "not forwarded" is also "no route".  IPv4 addresses are those with a local
+ * route; IPv6 ones are unicast addresses of devices, link-local ones of this device.
+ *
+ * Return: 1 when it is, 0 when it is not; -EINVAL for other sizes.
+ */
+__bpf_kfunc int bpf_csig_is_local(struct __sk_buff *skb_ctx, const void *addr,
+				  u32 addr__sz)
+{
+	const struct net_device *dev = ((const struct sk_buff *)skb_ctx)->dev;
+	struct in6_addr addr6;
+	__be32 addr4;
+
+	switch (addr__sz) {
+	case sizeof(addr4):
+		memcpy(&addr4, addr, sizeof(addr4));
+		return inet_addr_type_dev_table(dev_net(dev), dev, addr4) ==
+		       RTN_LOCAL;
+	case sizeof(addr6):
+		memcpy(&addr6, addr, sizeof(addr6));
+		return csig_is_local6(dev, &addr6);
+	}
+	return -EINVAL;
+}
+
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(csig_kfunc_ids)
 BTF_ID_FLAGS(func, bpf_csig_tag)
 BTF_ID_FLAGS(func, bpf_csig_request)
+BTF_ID_FLAGS(func, bpf_csig_is_local)
 BTF_KFUNCS_END(csig_kfunc_ids)
 
 static const struct btf_kfunc_id_set csig_kfunc_set = {
