@@ -5,8 +5,8 @@
  * the device that it came in at; at egress, before the host's filter, the answer asks
  * for a tag of its own.  Sockets of programs are not involved.
  *
- * An answer is as long as its probe.  Answers, fragments, packets with IP options and
- * what is for another address of a router go on as if nothing was here.
+ * An answer is as long as its probe.  Answers, super-packets, fragments, packets with IP
+ * options and what is for an address of another machine go on as if nothing was here.
  */
 #include "maps.h"
 
@@ -142,29 +142,16 @@ static __always_inline bool ipv6_is_unicast(const __be32 *addr)
 	return bpf_ntohl(addr[3]) > 1;	/* neither :: nor ::1 */
 }
 
-/* For this machine?  A router would forward what is not. */
+/* One of our addresses, and no source that an answer must not go to */
 static __always_inline bool is_for_us(struct __sk_buff *skb, struct packet *p)
 {
-	struct bpf_fib_lookup fib = { .ifindex = skb->ifindex };
-	long ret;
-
-	fib.l4_protocol = IPPROTO_UDP;
-	if (p->is_ip6) {
-		if (!ipv6_is_unicast(p->ip6.src) || !ipv6_is_unicast(p->ip6.dst))
-			return false;
-		fib.family = AF_INET6;
-		__builtin_memcpy(fib.ipv6_src, p->ip6.src, sizeof(p->ip6.src));
-		__builtin_memcpy(fib.ipv6_dst, p->ip6.dst, sizeof(p->ip6.dst));
-	} else {
-		if (!ipv4_is_unicast(p->ip4.src) || !ipv4_is_unicast(p->ip4.dst))
-			return false;
-		fib.family = AF_INET;
-		fib.ipv4_src = p->ip4.src;
-		fib.ipv4_dst = p->ip4.dst;
-	}
-	ret = bpf_fib_lookup(skb, &fib, sizeof(fib), 0);
-	return ret == BPF_FIB_LKUP_RET_NOT_FWDED ||
-	       ret == BPF_FIB_LKUP_RET_FWD_DISABLED;
+	if (p->is_ip6)
+		return ipv6_is_unicast(p->ip6.src) &&
+		       ipv6_is_unicast(p->ip6.dst) &&
+		       bpf_csig_is_local(skb, p->ip6.dst,
+					 sizeof(p->ip6.dst)) == 1;
+	return ipv4_is_unicast(p->ip4.src) && ipv4_is_unicast(p->ip4.dst) &&
+	       bpf_csig_is_local(skb, &p->ip4.dst, sizeof(p->ip4.dst)) == 1;
 }
 
 /* At most one answer in interval_ns, with bursts of RATE_BURST_NS */
@@ -266,6 +253,9 @@ int csig_responder_in(struct __sk_buff *skb)
 	struct answer *a;
 	bool tagged;
 
+	/* GRO: many probes behind one header, of which one would be answered */
+	if (skb->gso_size)
+		return TC_ACT_UNSPEC;
 	r = bpf_map_lookup_elem(&csig_responders, &ifindex);
 	if (!r || skb->pkt_type != PACKET_HOST || !packet_read(skb, &p) ||
 	    p.msg[CSIG_PROBE_AT_ANSWER] || p.udp.dst != bpf_htons(r->port) ||

@@ -4,15 +4,20 @@
 
   probes.py hostile --ns NS --addr ADDRESS
   probes.py flood --ns NS --addr ADDRESS --count N
+  probes.py torrent --ns NS --addr ADDRESS
+  probes.py gso --ns NS --addr ADDRESS --count N
   probes.py screen COMMAND...
 
 hostile sends what is no probe and wants no answer, and probes of many lengths and
 wants answers of the same length; flood sends probes as fast as it can and prints how
-many were answered; screen runs a command on a terminal of its own, presses Ctrl-C when
-it drew a known signal, and prints all it wrote.
+many were answered; torrent does so without end, and prints a line when it is in full
+flow; gso sends a super-packet of N probes and wants an answer to each; screen runs a
+command on a terminal of its own, presses Ctrl-C when it drew a known signal, and
+prints all it wrote.
 """
 
 import argparse
+import itertools
 import os
 import pty
 import select
@@ -25,6 +30,7 @@ import time
 from frames import in_ns
 
 PORT = 7516
+UDP_SEGMENT = 103
 SCALE = int(os.environ.get("CSIG_TIME_SCALE", "1"))
 
 
@@ -89,6 +95,27 @@ def cmd_flood(args):
     print(answered)
 
 
+def cmd_torrent(args):
+    s = client(args)
+    ask(s, 1)
+    for n in itertools.count(2):
+        again(s.send, message(n))
+        if n == 200:
+            print("flows", flush=True)
+
+
+def cmd_gso(args):
+    s = client(args)
+    want = {message(n)[16:] for n in range(args.count)}
+    s.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(message(0)))
+    s.send(b"".join(message(n) for n in range(args.count)))
+    while want:
+        got = s.recv(1 << 16)
+        if got[16:] not in want or got[11] != 1:
+            raise SystemExit("no answer: " + got.hex())
+        want.remove(got[16:])
+
+
 def cmd_screen(args):
     pid, fd = pty.fork()
     if not pid:
@@ -119,7 +146,7 @@ def cmd_screen(args):
 def main():
     p = argparse.ArgumentParser()
     sub = p.add_subparsers(dest="cmd", required=True)
-    for name in "hostile", "flood":
+    for name in "hostile", "flood", "torrent", "gso":
         c = sub.add_parser(name)
         c.add_argument("--ns", required=True)
         c.add_argument("--addr", required=True)

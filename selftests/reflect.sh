@@ -159,6 +159,40 @@ kernel_filters() {
 	ctl h2 -j reflect show | json '. == []'
 }
 
+# Super-packets hold many probes and have one header: they are for the stack.
+kernel_gso() {
+	hosts
+	start run
+	start kernel
+	py probes gso --ns "$(ns h1)" --addr 10.0.0.2 --count 4
+	py probes gso --ns "$(ns h1)" --addr fd00::2 --count 4
+	ctl h2 -j reflect show | json '.[0].answered == 0 and .[0].failed == 0'
+	stop
+	jq -e '.probes == 8 and .answers == 8' "$_csig_tmp/reflect" ||
+		fail "$(cat "$_csig_tmp/reflect")"
+}
+
+# An ordinary host, which forwards nothing: all its addresses, and no other.
+kernel_host() {
+	local dst
+
+	hosts
+	ip -n "$(ns h2)" link set dev lo up
+	nsx h2 sysctl -qw net.ipv6.conf.lo.disable_ipv6=0
+	addr h2 lo 10.0.9.1/32 fd00:9::1/128
+	ip -n "$(ns h1)" route add 10.0.9.0/24 via 10.0.0.2
+	ip -n "$(ns h1)" route add fd00:9::/64 via fd00::2
+	start kernel
+	for dst in 10.0.0.2 fd00::2 10.0.9.1 fd00:9::1; do
+		ctl h1 probe $dst -c 1 -i 100ms >/dev/null
+	done
+	ctl h2 -j reflect show | json '.[0].answered == 12'
+	for dst in 10.0.9.2 fd00:9::2; do
+		assert_refused 2 'csigctl reflect' ctl h1 probe $dst -c 1 -i 100ms
+	done
+	ctl h2 -j reflect show | json '.[0].answered == 12'
+}
+
 # A router answers only for itself.
 kernel_router() {
 	mkns h1 r h2
@@ -179,13 +213,18 @@ kernel_router() {
 	ctl r -j reflect show | json '.[0].answered == 6 and .[0].tagged == 6'
 	assert_refused 2 'csigctl reflect' ctl h1 probe 10.0.2.1 -c 1 -i 100ms
 	ctl r -j reflect show | json '.[0].answered == 6'
+	# nor where it knows no way to
+	assert_refused 2 '' ctl h1 probe 10.0.9.9 -c 1 -i 100ms
+	ctl r -j reflect show | json '.[0].answered == 6'
 }
 
-ktap_plan 7
+ktap_plan 9
 run_test hostile "sockets: what is no probe is not answered" run "tx on rx on"
 run_test hostile "kernel: the same, checksums left to the device" kernel "tx on rx on"
 run_test hostile "kernel: the same, checksums in software" kernel "tx off rx off"
 run_test bounds "rate and number of probers are bounded"
 run_test apart "probers do not see each other's signals"
 run_test kernel_filters "kernel: filters come and go, settings change"
+run_test kernel_gso "kernel: super-packets are left to the stack"
+run_test kernel_host "kernel: a host that does not forward answers for its own addresses only"
 run_test kernel_router "kernel: a router answers for its own addresses only"
