@@ -139,9 +139,11 @@ kernel_filters() {
 	ctl h2 -j reflect show | json '. == []'
 	ctl h2 host enable dev v1
 	ctl h2 reflect kernel dev v1
-	# again: other settings, one filter
+	ctl h1 probe 10.0.0.2 -c 1 -i 100ms >/dev/null
+	# again: other settings, the counters go on, one filter
 	ctl h2 reflect kernel dev v1 port 7000 rate 50
-	ctl h2 -j reflect show | json 'length == 1 and .[0].port == 7000 and .[0].rate == 50'
+	ctl h2 -j reflect show | json 'length == 1 and .[0].port == 7000 and
+		.[0].rate == 50 and .[0].operational and .[0].answered == 3'
 	assert_eq "filters" 2 "$(for i in ingress egress; do
 		tc -n "$(ns h2)" -j filter show dev v1 $i
 	done | jq -s 'flatten | map(select(.options.bpf_name? // "" | test("responder"))) | length')"
@@ -157,6 +159,77 @@ kernel_filters() {
 	assert_eq "filters" "$before" "$(tc -n "$(ns h2)" filter show dev v1 ingress
 		tc -n "$(ns h2)" filter show dev v1 egress)"
 	ctl h2 -j reflect show | json '. == []'
+}
+
+# Both filters or none; those of others stay.
+kernel_half() {
+	local hook pref
+
+	hosts
+	for hook in ingress:50456 egress:50452; do
+		pref=${hook#*:} hook=${hook%:*}
+		ctl h2 reflect kernel dev v1
+		tc -n "$(ns h2)" filter del dev v1 $hook pref "$pref"
+		ctl h2 -j reflect show | json '.[0].operational == false'
+		ctl h2 reflect kernel dev v1
+		ctl h2 -j reflect show | json '.[0].operational'
+		ctl h2 reflect del dev v1
+		# the same priority and handle
+		tc -n "$(ns h2)" filter add dev v1 $hook pref "$pref" handle 1 \
+			protocol all bpf bytecode "1,6 0 0 0," action ok
+		assert_refused 2 'priority' ctl h2 reflect kernel dev v1
+		ctl h2 -j reflect show | json '. == []'
+		assert_refused 2 'not answer' ctl h2 reflect del dev v1
+		tc -n "$(ns h2)" filter show dev v1 $hook pref "$pref" | grep -q bytecode
+		tc -n "$(ns h2)" filter del dev v1 $hook pref "$pref"
+		# other kinds
+		tc -n "$(ns h2)" filter add dev v1 $hook pref "$pref" matchall action ok
+		assert_refused 2 'priority' ctl h2 reflect kernel dev v1
+		tc -n "$(ns h2)" filter del dev v1 $hook pref "$pref"
+	done
+}
+
+# A command that is told to end while it waits for its turn
+told_to_end() { # COMMAND...
+	local lock pid
+
+	exec {lock}</sys/fs/bpf/csig
+	flock "$lock"
+	csigctl -n "$(ns h2)" "$@" &
+	pid=$!
+	wait_for 30 grep -q -e '-> FLOCK' /proc/locks
+	kill -TERM $pid
+	flock -u "$lock"
+	exec {lock}<&-
+	! wait $pid || fail "it was not told to end"
+}
+
+# It does what it was asked to do, and ends then: no half of it.
+kernel_signal() {
+	hosts
+	told_to_end reflect kernel dev v1
+	ctl h2 -j reflect show | json 'length == 1 and .[0].operational'
+	told_to_end reflect del dev v1
+	ctl h2 -j reflect show | json '. == []'
+}
+
+# Entries go with "host disable" of their device, and some time after the device.
+kernel_entries() {
+	local index
+
+	hosts
+	mkveth h2 v2 22 sw port3 13
+	ctl h2 host enable dev v2
+	ctl h2 reflect kernel dev v1
+	ctl h2 reflect kernel dev v2
+	ctl h2 host disable dev v1
+	ctl h2 -j reflect show | json 'length == 1 and .[0].ifname == "v2"'
+	ctl h2 host enable dev v1
+	index=$(ip -n "$(ns h2)" -j link show dev v2 | jq '.[0].ifindex')
+	ip -n "$(ns h2)" link del dev v2
+	ctl h2 reflect kernel dev v1
+	ip -n "$(ns h2)" link add name v3 index "$index" type veth peer name v4
+	ctl h2 -j reflect show | json 'length == 1 and .[0].ifname == "v1"'
 }
 
 # Super-packets hold many probes and have one header: they are for the stack.
@@ -218,13 +291,16 @@ kernel_router() {
 	ctl r -j reflect show | json '.[0].answered == 6'
 }
 
-ktap_plan 9
+ktap_plan 12
 run_test hostile "sockets: what is no probe is not answered" run "tx on rx on"
 run_test hostile "kernel: the same, checksums left to the device" kernel "tx on rx on"
 run_test hostile "kernel: the same, checksums in software" kernel "tx off rx off"
 run_test bounds "rate and number of probers are bounded"
 run_test apart "probers do not see each other's signals"
 run_test kernel_filters "kernel: filters come and go, settings change"
+run_test kernel_half "kernel: both filters count, others' are left alone"
+run_test kernel_signal "kernel: signals wait until all is done"
+run_test kernel_entries "kernel: entries of devices that are gone or disabled go, too"
 run_test kernel_gso "kernel: super-packets are left to the stack"
 run_test kernel_host "kernel: a host that does not forward answers for its own addresses only"
 run_test kernel_router "kernel: a router answers for its own addresses only"

@@ -6,6 +6,7 @@
 #ifndef CSIGCTL_REFLECT_H
 #define CSIGCTL_REFLECT_H
 
+#include "host_bpf.h"
 #include "port.h"
 
 #define REFLECT_PEERS		256	/* probers at once, by default */
@@ -34,7 +35,8 @@ int reflect_run(const struct reflect *r);
 int reflect_kernel_add(const struct reflect *r);
 int reflect_kernel_del(const char *dev);
 int reflect_kernel_show(void);
-/* Takes the filters away if there are any; for "host disable", too */
-int reflect_kernel_remove(int ifindex, bool *was_there);
+/* Takes the filters away if there are any, and the entry; for "host disable", too */
+int reflect_kernel_remove(const struct host_set *set, int ifindex,
+			  bool *was_there);
 
 #endif /* CSIGCTL_REFLECT_H */
