@@ -99,6 +99,29 @@ bounds() {
 	ctl h2 -j reflect show | json '.[0] | .limited > 0 and .rate == 100'
 }
 
+# Ends by a signal, however many probes there are: more than it has time for.
+ends_under_flood() {
+	local i
+
+	hosts
+	start run rate 1000000
+	renice -n 10 -p "$responder" >/dev/null
+	for i in {1..3}; do
+		py probes torrent --ns "$(ns h1)" --addr 10.0.0.2 >"$_csig_tmp/torrent$i" &
+	done
+	for i in {1..3}; do
+		wait_for 60 [ -s "$_csig_tmp/torrent$i" ]
+	done
+	kill -TERM "$responder"
+	wait_for 30 is_gone "$responder" || fail "SIGTERM did not end it"
+	wait "$responder"
+	jq -e '.probers == 3' "$_csig_tmp/reflect" || fail "$(cat "$_csig_tmp/reflect")"
+}
+
+is_gone() { # PID
+	! kill -0 "$1" 2>/dev/null
+}
+
 # At the same time: each is told what came with its own probes.
 apart() {
 	local pids=() i
@@ -291,11 +314,12 @@ kernel_router() {
 	ctl r -j reflect show | json '.[0].answered == 6'
 }
 
-ktap_plan 12
+ktap_plan 13
 run_test hostile "sockets: what is no probe is not answered" run "tx on rx on"
 run_test hostile "kernel: the same, checksums left to the device" kernel "tx on rx on"
 run_test hostile "kernel: the same, checksums in software" kernel "tx off rx off"
 run_test bounds "rate and number of probers are bounded"
+run_test ends_under_flood "sockets: a signal ends it under a flood of probes"
 run_test apart "probers do not see each other's signals"
 run_test kernel_filters "kernel: filters come and go, settings change"
 run_test kernel_half "kernel: both filters count, others' are left alone"

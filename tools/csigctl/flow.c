@@ -354,7 +354,7 @@ static int watch_loop(struct show *s, long ms, bool terminal,
 			break;
 		/* signals, a new window size among them, end the pause only */
 		ppoll(NULL, 0, &pause, mask);
-	} while (!interrupted);
+	} while (!interrupt_came());
 	return status;
 }
 

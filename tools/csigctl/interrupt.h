@@ -6,6 +6,7 @@
 #define CSIGCTL_INTERRUPT_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 #define INTERRUPT_SIGNALS	4
 
@@ -19,10 +20,9 @@ struct interrupt {
 	struct sigaction old[INTERRUPT_SIGNALS];
 };
 
-/* SIGINT, SIGTERM or SIGHUP came; SIGWINCH only wakes */
-extern volatile sig_atomic_t interrupted;
-
 void interrupt_hold(struct interrupt *i);
+/* Did SIGINT, SIGTERM or SIGHUP come?  SIGWINCH only wakes. */
+bool interrupt_came(void);
 void interrupt_release(const struct interrupt *i);
 
 #endif /* CSIGCTL_INTERRUPT_H */

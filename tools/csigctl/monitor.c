@@ -171,7 +171,8 @@ static int loop(struct monitor *m, struct nl_sock *sk, const sigset_t *mask)
 	struct domain d;
 	int err;
 
-	while (!interrupted && (!m->count || m->events < m->count) && !ferror(stdout)) {
+	while (!interrupt_came() && (!m->count || m->events < m->count) &&
+	       !ferror(stdout)) {
 		if (ppoll(&pfd, 1, NULL, mask) < 0) {
 			if (errno == EINTR)
 				continue;

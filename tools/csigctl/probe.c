@@ -276,7 +276,7 @@ static int loop(struct probe *p, const sigset_t *mask)
 	uint64_t round = 0, now, reopen = next + REOPEN_NS;
 	int status = ST_OK;
 
-	while (!interrupted && !status && !ferror(stdout)) {
+	while (!interrupt_came() && !status && !ferror(stdout)) {
 		now = probe_now();
 		if (now >= next && p->seq / p->nsignals == p->count && p->count)
 			break;
@@ -299,7 +299,7 @@ static int loop(struct probe *p, const sigset_t *mask)
 	}
 	/* answers of the last probes */
 	next = probe_now() + lost_ns(p);
-	while (!interrupted && !status && p->answered + p->lost < p->sent &&
+	while (!interrupt_came() && !status && p->answered + p->lost < p->sent &&
 	       probe_now() < next) {
 		status = wait_until(p, next, mask);
 		receive(p);

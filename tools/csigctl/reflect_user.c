@@ -404,7 +404,7 @@ static int loop(struct responder *s, const sigset_t *mask)
 	uint64_t now;
 	int n, i;
 
-	while (!interrupted) {
+	while (!interrupt_came()) {
 		now = now_ns();
 		if (now >= s->tick_ns)
 			tick(s, now);
