@@ -309,7 +309,7 @@ _lib_py_start() {
 # A program of this folder in the interpreter that is there already. A line break in
 # an argument is not possible.
 py() { # PROGRAM ARGUMENT...
-	local reply=$_csig_tmp/py.$BASHPID status in out program=$1
+	local reply=$_csig_tmp/py.$BASHPID status part in out program=$1
 
 	if [ -z "$_csig_py" ]; then	# outside of tests
 		shift
@@ -320,13 +320,16 @@ py() { # PROGRAM ARGUMENT...
 	exec {in}<>"$reply" {out}>&1
 	printf -v status $'\37%s' "$BASHPID" "$out" "$reply" "$@"
 	echo "${status#?}" >&"$_csig_py_requests"
-	until read -r -t 5 -u "$in" status; do
+	status=
+	# the time may be over within the line
+	until read -r -t 5 -u "$in" part; do
+		status+=$part
 		kill -0 "$_csig_py" && continue
-		status=1
+		part=1
 		break
 	done
 	exec {in}>&- {out}>&-
-	return "$status"
+	return "$status$part"
 }
 
 # --- namespaces and links ---------------------------------------------------------
