@@ -477,7 +477,7 @@ static int disable(const struct link *l, struct host_set *set)
 	if (!status && !host_on(&p))
 		status = fail("%s: no host is enabled on it", l->name);
 	if (!status)
-		status = reflect_kernel_remove(&set, l->index, &reflects);
+		status = reflect_kernel_remove(set, l->index, &reflects);
 	if (!status)
 		status = host_tc_remove(l, &p);
 	if (!status && host_set_exists(set)) {
