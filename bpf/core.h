@@ -138,6 +138,7 @@ struct dst_entry {
 
 struct sk_buff {
 	unsigned long _skb_refdst;
+	unsigned char *head;
 };
 
 struct bpf_sock_ops_kern {

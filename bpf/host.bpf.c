@@ -12,6 +12,7 @@
 /* The action's own control decides what comes next. */
 #define GO_ON	(-1)
 
+#define CSIG_GOLDEN	0x9e3779b97f4a7c15ULL	/* 2^64 / golden ratio */
 #define CSIG_RUN_MAX	65536	/* octets: GRO merges no more */
 
 /* --- ingress -------------------------------------------------------------------- */
@@ -272,19 +273,27 @@ static __always_inline void egress_tcp(struct __sk_buff *skb, struct bpf_sock *s
 		csig_path_watch(flow, p->seq, p->payload);
 }
 
-/* Did a host's device above this one have the packet?  The route knows the first one. */
-static __always_inline bool taken_above(struct __sk_buff *skb)
+/*
+ * Did an enabled device above this one have the packet?  It has the same head then (a
+ * hash of it: addresses are nobody's business).  Another packet may have that head later,
+ * but at the device where its route ends it is a new one, whatever came before.
+ */
+static __always_inline bool taken_above(struct __sk_buff *skb,
+					struct csig_flow *flow)
 {
 	/* not by bpf_cast_to_kern_ctx(): libbpf links one user of a kfunc only */
-	unsigned long ref = BPF_CORE_READ((struct sk_buff *)skb, _skb_refdst);
+	const struct sk_buff *kern = (struct sk_buff *)skb;
+	unsigned long ref = BPF_CORE_READ(kern, _skb_refdst);
 	const struct dst_entry *dst = (void *)(ref & ~1UL);
-	__u32 ifindex;
+	__u64 head = (unsigned long)BPF_CORE_READ(kern, head);
+	__u32 id = (__u32)(head * CSIG_GOLDEN >> 32);
 
-	if (!dst)
-		return true;	/* given back by a device above */
-	ifindex = (__u32)BPF_CORE_READ(dst, dev, ifindex);
-	return ifindex != skb->ifindex &&
-	       bpf_map_lookup_elem(&csig_devices, &ifindex);
+	if (!(dst && (__u32)BPF_CORE_READ(dst, dev, ifindex) == skb->ifindex) &&
+	    flow->tx_skb == id && flow->tx_ifindex != skb->ifindex)
+		return true;
+	flow->tx_skb = id;
+	flow->tx_ifindex = skb->ifindex;
+	return false;
 }
 
 /* Around a packet of the socket may be UDP that is not the socket's: a tunnel. */
@@ -296,7 +305,8 @@ static __always_inline void egress_udp(struct __sk_buff *skb, struct bpf_sock *s
 	__be16 dst_port = sk->dst_port;
 
 	if (!p->payload || csig_packet_sport(p) != bpf_htons(sk->src_port) ||
-	    (dst_port && csig_packet_dport(p) != dst_port) || taken_above(skb))
+	    (dst_port && csig_packet_dport(p) != dst_port) ||
+	    taken_above(skb, flow))
 		return;
 	tag_packet(skb, flow, dev, NULL, 0);
 }

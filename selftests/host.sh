@@ -400,7 +400,8 @@ swept() {
 	two_hosts
 	other_load
 	mkveth h1 eth1 03 h2 eth1 04
-	nsx h1 socat -u TCP-LISTEN:7777,fork /dev/null &
+	# no function: $! is to be its process
+	ip netns exec "$(ns h1)" socat -u TCP-LISTEN:7777,fork /dev/null &
 	n=$!
 	flags_become h1 $LISTEN "0 0"
 	ctl h1 host enable dev eth1

@@ -192,23 +192,23 @@ kernel_half() {
 	for hook in ingress:50456 egress:50452; do
 		pref=${hook#*:} hook=${hook%:*}
 		ctl h2 reflect kernel dev v1
-		tc -n "$(ns h2)" filter del dev v1 $hook pref "$pref"
+		tc -n "$(ns h2)" filter del dev v1 "$hook" pref "$pref"
 		ctl h2 -j reflect show | json '.[0].operational == false'
 		ctl h2 reflect kernel dev v1
 		ctl h2 -j reflect show | json '.[0].operational'
 		ctl h2 reflect del dev v1
 		# the same priority and handle
-		tc -n "$(ns h2)" filter add dev v1 $hook pref "$pref" handle 1 \
+		tc -n "$(ns h2)" filter add dev v1 "$hook" pref "$pref" handle 1 \
 			protocol all bpf bytecode "1,6 0 0 0," action ok
 		assert_refused 2 'priority' ctl h2 reflect kernel dev v1
 		ctl h2 -j reflect show | json '. == []'
 		assert_refused 2 'not answer' ctl h2 reflect del dev v1
-		tc -n "$(ns h2)" filter show dev v1 $hook pref "$pref" | grep -q bytecode
-		tc -n "$(ns h2)" filter del dev v1 $hook pref "$pref"
+		tc -n "$(ns h2)" filter show dev v1 "$hook" pref "$pref" | grep -q bytecode
+		tc -n "$(ns h2)" filter del dev v1 "$hook" pref "$pref"
 		# other kinds
-		tc -n "$(ns h2)" filter add dev v1 $hook pref "$pref" matchall action ok
+		tc -n "$(ns h2)" filter add dev v1 "$hook" pref "$pref" matchall action ok
 		assert_refused 2 'priority' ctl h2 reflect kernel dev v1
-		tc -n "$(ns h2)" filter del dev v1 $hook pref "$pref"
+		tc -n "$(ns h2)" filter del dev v1 "$hook" pref "$pref"
 	done
 }
 

@@ -52,7 +52,7 @@ values_agree() { # FORMAT
 			$s.value_min <= . * 1.01 and ($s.value_max == null or $s.value_max >= . * 0.99));
 		length == 1 and (.[0] | .path == "capable" and (.signals | length) == 3 and
 		(.signals[0] | near($abw)) and (.signals[1] | near($abwc)) and
-		(.signals[2] | near(20000000) or .value_min >= 20000000) and
+		(.signals[2] | .value_max == null or .value_max >= 20000000) and
 		all(.signals[]; .format == $format))' "$_csig_tmp/flow" >/dev/null
 }
 

@@ -108,6 +108,8 @@ enum csig_flow_path {
  * @probe_end: and its end; equal to @probe_seq when there is none
  * @tx_last_seq: of the last new data packet: it may pass several devices
  * @run_seq: where the packets with the same signal as the last one began (TCP)
+ * @tx_skb: tells the last packet from others (UDP)
+ * @tx_ifindex: device that had it first
  * @rx_last_seq: of the last tagged data packet
  * @rx_tagged_segs: data segments with a tag, as they came in
  * @rx_untagged_seen: data segments without a tag when a tag came or "no signal" was sent
@@ -147,6 +149,8 @@ struct csig_flow {
 	__u32 probe_end;
 	__u32 tx_last_seq;
 	__u32 run_seq;
+	__u32 tx_skb;
+	__u32 tx_ifindex;
 	__u32 rx_last_seq;
 	__u32 rx_tagged_segs;
 	__u32 rx_untagged_seen;
