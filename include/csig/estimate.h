@@ -12,7 +12,7 @@
 #ifndef CSIG_ESTIMATE_H
 #define CSIG_ESTIMATE_H
 
-#include <csig/types.h>
+#include <csig/wire.h>
 
 #define CSIG_INTERVAL_MIN_NS	10000ULL
 #define CSIG_INTERVAL_MAX_NS	10000000000ULL
@@ -24,7 +24,6 @@
 /* Frame check sequence, preamble with delimiter, inter-frame gap */
 #define CSIG_OVERHEAD_DEF_BYTES	24
 #define CSIG_RATE_MAX_BPS	(1ULL << 62)	/* two of them can be added */
-#define CSIG_FRAME_MIN_BYTES	60	/* without the frame check sequence */
 
 /**
  * struct csig_est - state of one estimator

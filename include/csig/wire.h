@@ -12,6 +12,8 @@
 
 #include <csig/types.h>
 
+#define CSIG_FRAME_MIN_BYTES	60	/* without the frame check sequence */
+
 #define CSIG_TPID_COMPACT_DEFAULT	0x9900
 #define CSIG_TPID_EXPANDED_DEFAULT	0xccdd
 
