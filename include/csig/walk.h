@@ -28,6 +28,7 @@ enum csig_walk_status {
  * @status: enum csig_walk_status
  * @format: enum csig_format of the tag
  * @vlans: VLAN tags seen in the octets
+ * @cntag: offset of QCN's CN-TAG, 0 without one
  * @offset: of the tag; without one, of the final EtherType, where a tag would go
  * @inner: final EtherType or length, host order
  */
@@ -35,6 +36,7 @@ struct csig_walk {
 	__u8 status;
 	__u8 format;
 	__u8 vlans;
+	__u8 cntag;
 	__u8 offset;
 	__u16 inner;
 };
@@ -63,12 +65,13 @@ static inline int csig_walk(const __u8 *frame, unsigned int len,
 			    const __u16 tpid[CSIG_FORMATS],
 			    unsigned int vlans_outside, struct csig_walk *w)
 {
-	unsigned int off = CSIG_MACS_LEN, cntags = 0, tag_len, i;
+	unsigned int off = CSIG_MACS_LEN, tag_len, i;
 	__u16 type;
 
 	w->status = CSIG_WALK_MALFORMED;
 	w->format = CSIG_FORMAT_COMPACT;
 	w->vlans = 0;
+	w->cntag = 0;
 	w->offset = 0;
 	w->inner = 0;
 
@@ -96,8 +99,8 @@ static inline int csig_walk(const __u8 *frame, unsigned int len,
 				return w->status;
 			w->vlans++;
 			off += CSIG_VLAN_LEN;
-		} else if (type == CSIG_ETH_CNTAG && !cntags) {
-			cntags++;
+		} else if (type == CSIG_ETH_CNTAG && !w->cntag) {
+			w->cntag = (__u8)off;
 			off += CSIG_CNTAG_LEN;
 		} else {
 			break;

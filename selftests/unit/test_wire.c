@@ -134,6 +134,7 @@ struct built {
 	__u8 octets[80];
 	unsigned int len;	/* of all L2 octets with the final type */
 	unsigned int offset;
+	unsigned int cntag;	/* 0 without a CN-TAG */
 	unsigned int tag_len;	/* 0 without a tag */
 	unsigned int vlans;
 	__u16 inner;
@@ -164,8 +165,10 @@ static void build(struct built *b, unsigned int max_vlans)
 	b->vlans = rnd_below(max_vlans + 1);
 	for (i = 0; i < b->vlans; i++)
 		put_type(b, vlan[rnd_below(3)], 2);
-	if (rnd() & 1)
+	if (rnd() & 1) {
+		b->cntag = b->len;
 		put_type(b, CSIG_ETH_CNTAG, 2);
+	}
 	b->offset = b->len;
 	if (tag) {
 		b->tag_len = csig_layout(tag - 1)->len;
@@ -211,6 +214,7 @@ static void walk_built(void)
 			CHECK_EQ(w.offset, b.offset, "%u octets", len);
 			CHECK_EQ(w.inner, b.inner, "%u octets", len);
 			CHECK_EQ(w.vlans, b.vlans, "%u octets", len);
+			CHECK_EQ(w.cntag, b.cntag, "%u octets", len);
 			if (b.tag_len)
 				CHECK_EQ(w.format, b.tag_len == 8U, "format");
 		}
@@ -251,6 +255,7 @@ static void walk_malformed(void)
 	put_type(&b, tpids[0], 2);
 	put_type(&b, CSIG_ETH_IPV4, 0);
 	CHECK_EQ(walk_exact(b.octets, b.len, 0, &w), CSIG_WALK_NONE, "CN-TAGs");
+	CHECK(w.cntag == CSIG_MACS_LEN && w.inner == CSIG_ETH_CNTAG, "CN-TAGs");
 	/* nothing but noise: no read beyond the end, whatever the answer */
 	for (i = 0; i < 200000; i++) {
 		for (len = 0; len < sizeof(b.octets); len++)
