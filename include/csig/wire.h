@@ -109,7 +109,7 @@ static inline __u16 csig_get16(const __u8 *p)
 static inline void csig_put16(__u8 *p, __u16 v)
 {
 	p[0] = (__u8)(v >> 8);
-	p[1] = (__u8)v;
+	p[1] = (__u8)(v & 0xff);	/* sparse: constants are not cut */
 }
 
 /**
