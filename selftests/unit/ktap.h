@@ -21,7 +21,7 @@ struct test {
 /* The tests of each file; a NULL name ends the list. */
 extern const struct test tests_wire[], tests_walk[], tests_coding[];
 extern const struct test tests_estimate[], tests_profile[], tests_reflect[];
-extern const struct test tests_qcn[], tests_qcn_rp[];
+extern const struct test tests_qcn[], tests_qcn_rp[], tests_qcn_pace[];
 
 void ktap_plan(unsigned int tests);
 void ktap_begin(void);
