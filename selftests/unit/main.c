@@ -11,7 +11,7 @@
 
 static const struct test *const own[] = {
 	tests_wire, tests_walk, tests_coding, tests_estimate, tests_profile,
-	tests_reflect, tests_qcn, tests_qcn_rp, tests_qcn_pace,
+	tests_reflect, tests_qcn, tests_qcn_rp, tests_qcn_pace, tests_qcn_frame,
 };
 
 static int is_vector_file(const struct dirent *d)
