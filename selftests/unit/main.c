@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the pure headers in user space: every csig-*.json of a folder of
- * vectors, then the tests of this folder.  Usage: unit [--corpus OUT] VECTORS
+ * Unit tests of the pure headers in user space: every csig-*.json and qcn-*.json of a
+ * folder of vectors, then the tests of this folder.  Usage: unit [--corpus OUT] VECTORS
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	}
 	n = scandir(dir, &files, is_vector_file, alphasort);
 	if (n <= 0) {
-		fprintf(stderr, "%s: no csig-*.json\n", dir);
+		fprintf(stderr, "%s: no csig-*.json or qcn-*.json\n", dir);
 		return 1;
 	}
 	plan = n;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The test vectors of the specification.  A file's name says what its records are:
- * csig-codec, csig-coding, csig-compare-replace, csig-walk; all use the default
- * profile.  Other files are left alone.
+ * csig-codec, csig-coding, csig-compare-replace, csig-walk, which use the default
+ * profile, and those of vectors_qcn.c.  Other files are left alone.
  */
 #include <csig/profile.h>
 #include <csig/reflect.h>
 #include <csig/walk.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ktap.h"
+#include "vectors.h"
 
 static struct csig_profile profile;
 
-static const char *str(struct json_object *rec, const char *key)
+const char *str(struct json_object *rec, const char *key)
 {
 	struct json_object *v;
 
@@ -24,7 +24,7 @@ static const char *str(struct json_object *rec, const char *key)
 	return json_object_get_string(v);
 }
 
-static __u64 num(struct json_object *rec, const char *key)
+__u64 num(struct json_object *rec, const char *key)
 {
 	struct json_object *v;
 	bool found = json_object_object_get_ex(rec, key, &v) &&
@@ -62,7 +62,7 @@ static int format_of(const __u8 *tag, unsigned int len)
 	return -1;
 }
 
-static void check_tag(const __u8 *got, const char *hex, unsigned int len)
+void check_octets(const __u8 *got, const char *hex, unsigned int len)
 {
 	unsigned int want_len;
 	__u8 *want = hex_octets(hex, &want_len);
@@ -97,7 +97,7 @@ static void codec(struct json_object *rec)
 		built.lm = num(rec, "lm");
 		csig_put16(out, profile.tpid[f]);
 		csig_encode(&built, out + CSIG_TPID_LEN);
-		check_tag(out, hex, len);
+		check_octets(out, hex, len);
 
 		/* UDP transports carry the same octets, behind one of flags */
 		CHECK_EQ(csig_udp_encode(f, &built, udp), len - 1, "%s", hex);
@@ -151,7 +151,7 @@ static void compare_replace(struct json_object *rec)
 		tag.lm = num(rec, "port_lm");
 	}
 	csig_encode(&tag, octets + CSIG_TPID_LEN);
-	check_tag(octets, str(rec, "out"), len);
+	check_octets(octets, str(rec, "out"), len);
 out:
 	free(octets);
 }
@@ -192,6 +192,9 @@ static const struct kind {
 	{ "csig-coding", coding, NULL },
 	{ "csig-compare-replace", compare_replace, "tag" },
 	{ "csig-walk", walk, "frame" },
+	{ "qcn-cnm", vector_qcn_cnm, NULL },
+	{ "qcn-cp", vector_qcn_cp, NULL },
+	{ "qcn-rp", vector_qcn_rp, NULL },
 };
 
 static const struct kind *kind_of(const char *name)
