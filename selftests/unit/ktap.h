@@ -22,7 +22,7 @@ struct test {
 extern const struct test tests_wire[], tests_walk[], tests_coding[];
 extern const struct test tests_estimate[], tests_profile[], tests_reflect[];
 extern const struct test tests_qcn[], tests_qcn_rp[], tests_qcn_pace[];
-extern const struct test tests_qcn_frame[], tests_qcn_cnd[];
+extern const struct test tests_qcn_frame[], tests_qcn_cnd[], tests_qcn_loop[];
 
 void ktap_plan(unsigned int tests);
 void ktap_begin(void);

@@ -12,7 +12,7 @@
 static const struct test *const own[] = {
 	tests_wire, tests_walk, tests_coding, tests_estimate, tests_profile,
 	tests_reflect, tests_qcn, tests_qcn_rp, tests_qcn_pace, tests_qcn_frame,
-	tests_qcn_cnd,
+	tests_qcn_cnd, tests_qcn_loop,
 };
 
 static int is_vector_file(const struct dirent *d)
