@@ -192,7 +192,7 @@ static const struct kind {
 	{ "csig-coding", coding, NULL },
 	{ "csig-compare-replace", compare_replace, "tag" },
 	{ "csig-walk", walk, "frame" },
-	{ "qcn-cnm", vector_qcn_cnm, NULL },
+	{ "qcn-cnm", vector_qcn_cnm, "sampled" },
 	{ "qcn-cp", vector_qcn_cp, NULL },
 	{ "qcn-rp", vector_qcn_rp, NULL },
 };
@@ -251,7 +251,7 @@ void vectors_corpus(const char *path, const char *dir)
 
 	for (i = 0; kind && kind->octets && i < n; i++) {
 		struct json_object *rec = json_object_array_get_idx(list, i);
-		bool tag = kind->run != walk;
+		bool tag = kind->run != walk && kind->run != vector_qcn_cnm;
 		char name[4096];
 		unsigned int len;
 		__u8 *octets = hex_octets(str(rec, kind->octets), &len);
