@@ -123,7 +123,7 @@ enum csig_flow_path {
  * @reflections_out: reflections that left
  * @no_signal_out: "no signal" that left
  * @no_room: reflections put off since the header was full
- * @rto_silent: timeouts since the last reflection
+ * @rto_silent: timeouts since a reflection came or a tagged packet arrived
  * @established_ns: CLOCK_MONOTONIC
  */
 struct csig_flow {
