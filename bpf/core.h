@@ -24,8 +24,6 @@ typedef _Bool bool;
 #include <linux/csig_bpf.h>
 
 #define CSIG_NO_ENTRY	(-2)	/* -ENOENT */
-#define CSIG_EXISTS	(-17)	/* -EEXIST */
-#define CSIG_INVALID	(-22)	/* -EINVAL */
 #define CSIG_NO_SPACE	(-28)	/* -ENOSPC */
 #define CSIG_NO_OPTION	(-42)	/* -ENOMSG */
 #define CSIG_TOO_LONG	(-90)	/* -EMSGSIZE */
