@@ -149,7 +149,7 @@ def sign(sock, kind, family, host):
         sock.setsockopt(socket.IPPROTO_TCP, TCP_MD5SIG,
                         storage(family, host) + struct.pack("=BBHI80s", 0, 0, 4, 0, key))
     else:
-        alg = b"hmac(sha1)".ljust(64, b"\0")
+        alg = b"hmac(sha256)".ljust(64, b"\0")
         sock.setsockopt(socket.IPPROTO_TCP, TCP_AO_ADD_KEY,
                         storage(family, any_host) +
                         struct.pack("=64siIHBBBBBB80s4x", alg, 0, 0, 0, 0, 100, 100,
