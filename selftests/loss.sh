@@ -24,14 +24,16 @@ end() {
 	hosts_disable
 }
 
-# At least one of each signal per 4 round trips, over the whole transfer.
+# At least one of each signal per 4 round trips, over the whole transfer.  These are
+# long, so that timeouts, 200 ms at least, are no large part of it.
 reflections_per_rtt() { # FORMAT
 	local rtt t n want
 
+	path_child 3 netem delay 80ms limit 10000
 	setup 7 format "$1"
 	wire_start h1/eth0 --times
 	pace_start "$(path_flow)"
-	sleep 4
+	sleep 8
 	flow_is h1 'length == 1' dport 5001 || fail "no flow"
 	rtt=$(jq '.[0].rtt_ns' "$_csig_tmp/flow")
 	pace_stop
@@ -49,6 +51,7 @@ reflections_per_rtt() { # FORMAT
 		assert_ge "reflections of T$t" "$want" "$n"
 	done
 	end
+	path_child 3 netem delay $path_delay limit 10000
 }
 
 # As many blocks as there is room for, whether CSIG has something to say or not
