@@ -30,15 +30,15 @@ trap 'rm -rf "$tmp"' EXIT
 # The generator wants the schemas beside the specs, and the tree's root marked.
 mkdir -p "$tmp/Documentation/netlink/specs"
 cp "$linux"/Documentation/netlink/*.yaml "$tmp/Documentation/netlink/"
-cp "$top/Documentation/netlink/specs/csig.yaml" "$tmp/Documentation/netlink/specs/"
+cp "$top"/Documentation/netlink/specs/*.yaml "$tmp/Documentation/netlink/specs/"
 : >"$tmp/MAINTAINERS"
 
 status=0
-while read -r file mode; do
+while read -r spec file mode; do
 	mkdir -p "$tmp/$(dirname "$file")"
 	# shellcheck disable=SC2086
 	(cd "$tmp" && python3 -B "$gen" $mode -o "$tmp/$file" \
-		--spec "$tmp/Documentation/netlink/specs/csig.yaml")
+		--spec "$tmp/Documentation/netlink/specs/$spec.yaml")
 	if [ -n "$check" ]; then
 		diff -u --label "$file" --label "$file, generated" \
 			"$top/$file" "$tmp/$file" || status=1
@@ -47,8 +47,11 @@ while read -r file mode; do
 		echo "$file"
 	fi
 done <<-'EOF'
-	include/uapi/linux/csig.h --mode uapi --header
-	src/csig/netlink_gen.h --mode kernel --header
-	src/csig/netlink_gen.c --mode kernel --source
+	csig include/uapi/linux/csig.h --mode uapi --header
+	csig src/csig/netlink_gen.h --mode kernel --header
+	csig src/csig/netlink_gen.c --mode kernel --source
+	qcn include/uapi/linux/qcn.h --mode uapi --header
+	qcn src/qcn/netlink_gen.h --mode kernel --header
+	qcn src/qcn/netlink_gen.c --mode kernel --source
 EOF
 exit $status
