@@ -170,26 +170,30 @@ need() { # COMMAND...: skip the whole script without
 	done
 }
 
+# What a test is about: QCN's say csig_module=sch_qcn before ktap_plan.
+csig_module=csig
+
 module_load() {
-	if [ -d /sys/module/csig ] && ! rmmod csig 2>/dev/null; then
-		skip_all "csig is in use on this machine"
-	fi
-	if [ -n "${CSIG_KO:-}" ]; then
-		insmod "$CSIG_KO" || skip_all "csig does not load from $CSIG_KO"
+	local ko=${CSIG_KO:-}
+
+	[ -z "$ko" ] || ko=$(dirname "$ko")/$csig_module.ko
+	_lib_rmmod || skip_all "$csig_module is in use on this machine"
+	if [ -n "$ko" ]; then
+		insmod "$ko" || skip_all "$csig_module does not load from $ko"
 	else
-		modprobe csig || skip_all "modprobe csig failed"
+		modprobe "$csig_module" || skip_all "modprobe $csig_module failed"
 	fi
 	_csig_loaded=1
 }
 
 _lib_unload() {
 	wait_for 30 _lib_rmmod && return
-	lsmod | grep '^csig'
+	lsmod | grep "^$csig_module "
 	return 1
 }
 
 _lib_rmmod() {
-	[ ! -d /sys/module/csig ] || rmmod csig 2>/dev/null
+	[ ! -d "/sys/module/$csig_module" ] || rmmod "$csig_module" 2>/dev/null
 }
 
 _lib_exit() {
