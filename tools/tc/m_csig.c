@@ -280,9 +280,8 @@ static int csig_print_aopt(const struct action_util *au, FILE *f,
 {
 	struct rtattr *tb[TCA_CSIG_ACT_MAX + 1];
 	struct tc_csig_act parm;
-	struct tcf_t tm = {};
 	bool requested;
-	size_t len;
+	struct tcf_t tm;
 
 	(void)au;
 	(void)f;
@@ -319,9 +318,7 @@ static int csig_print_aopt(const struct action_util *au, FILE *f,
 	print_int(PRINT_ANY, "ref", " ref %d", parm.refcnt);
 	print_int(PRINT_ANY, "bind", " bind %d", parm.bindcnt);
 	if (show_stats && tb[TCA_CSIG_ACT_TM]) {
-		len = RTA_PAYLOAD(tb[TCA_CSIG_ACT_TM]);
-		memcpy(&tm, RTA_DATA(tb[TCA_CSIG_ACT_TM]),
-		       len < sizeof(tm) ? len : sizeof(tm));
+		attr_struct(&tm, sizeof(tm), tb[TCA_CSIG_ACT_TM]);
 		if (tm.install)
 			print_seconds("installed", " installed %u sec", tm.install);
 		if (tm.lastuse)

@@ -5,9 +5,8 @@
  */
 #include <linux/csig.h>
 #include <linux/tc_csig.h>
-#include <math.h>
 
-#include "tc_common.h"
+#include "tc_units.h"
 
 #define CAPACITY_LIMIT_BPS	(1ULL << 53)
 #define INTERVAL_MIN_NS		10000ULL
@@ -15,8 +14,6 @@
 #define ALPHA_MIN_PPM		1000
 #define ALPHA_MAX_PPM		1000000
 #define OVERHEAD_MAX_BYTES	1024
-
-#define WORD_LEN		64
 
 static const char *const estimators[] = {
 	[CSIG_ESTIMATOR_RAW] = "raw",
@@ -48,27 +45,6 @@ static const char *const capacity_sources[] = {
 	[CSIG_CAPACITY_SOURCE_ETHTOOL] = "ethtool",
 };
 
-struct unit {
-	const char *name;
-	double factor;
-};
-
-/* largest first; what is printed uses the first of each factor */
-static const struct unit rate_units[] = {
-	{ "Tbit", 1e12 }, { "Gbit", 1e9 }, { "Mbit", 1e6 }, { "Kbit", 1e3 },
-	{ "bit", 1 }, { "Tibit", 1099511627776.0 }, { "Gibit", 1073741824.0 },
-	{ "Mibit", 1048576 }, { "Kibit", 1024 }, { "Tbps", 8e12 },
-	{ "Gbps", 8e9 }, { "Mbps", 8e6 }, { "Kbps", 8e3 }, { "bps", 8 },
-	{}
-};
-
-static const struct unit time_units[] = {
-	{ "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 },
-	{ "sec", 1e9 }, { "secs", 1e9 }, { "msec", 1e6 }, { "msecs", 1e6 },
-	{ "usec", 1e3 }, { "usecs", 1e3 }, { "nsec", 1 }, { "nsecs", 1 },
-	{}
-};
-
 static void explain(void)
 {
 	fprintf(stderr,
@@ -86,23 +62,6 @@ static void explain(void)
 		"          unknown pass update on overhead 24; change keeps what is not given.\n");
 }
 
-/* A decimal number and its unit; NAN for anything else. */
-static double quantity(const char *word, const struct unit *units)
-{
-	const struct unit *u;
-	char *end;
-	double v;
-
-	v = strtod(word, &end);
-	/* no sign, no exponent, no hexadecimal number, no "inf" */
-	if (end == word || end != word + strspn(word, "0123456789."))
-		return NAN;
-	for (u = units; u->name; u++)
-		if (!strcasecmp(u->name, end))
-			return v * u->factor;
-	return *end ? NAN : -v;		/* negative: without a unit */
-}
-
 static __u64 parse_capacity(const char *word)
 {
 	double v = quantity(word, rate_units);
@@ -112,19 +71,6 @@ static __u64 parse_capacity(const char *word)
 		invarg("capacity is a rate, like 100mbit, or auto", word);
 	if (v < 1 || v >= CAPACITY_LIMIT_BPS)
 		invarg("capacity is from 1bit to below 9007Tbit, or auto", word);
-	return llrint(v);
-}
-
-static __u64 parse_interval(const char *key, const char *word)
-{
-	double v = quantity(word, time_units);
-	char msg[WORD_LEN];
-
-	if (isnan(v) || v < INTERVAL_MIN_NS || v > INTERVAL_MAX_NS) {
-		snprintf(msg, sizeof(msg),
-			 "%s is a time from 10us to 10s, with its unit", key);
-		invarg(msg, word);
-	}
 	return llrint(v);
 }
 
@@ -138,22 +84,6 @@ static __u32 parse_alpha(const char *word)
 	    v < ALPHA_MIN_PPM || v > ALPHA_MAX_PPM)
 		invarg("alpha is a fraction from 0.001 to 1", word);
 	return lrint(v);
-}
-
-static __u8 parse_word(const char *const *list, unsigned int n,
-		       const char *key, const char *word)
-{
-	int i = word_index(list, n, word), at;
-	char msg[WORD_LEN];
-	unsigned int j;
-
-	if (i >= 0)
-		return i;
-	at = snprintf(msg, sizeof(msg), "%s is", key);
-	for (j = 0; j < n; j++)
-		at += snprintf(msg + at, sizeof(msg) - at, "%s %s",
-			       j ? " or" : "", list[j]);
-	invarg(msg, word);
 }
 
 /* NAME=VALUE[,NAME=VALUE...] into the attributes of the message */
@@ -282,7 +212,8 @@ static int csig_parse_qopt(const struct qdisc_util *qu, int argc, char **argv,
 			break;
 		case OPT_INTERVAL:
 		case OPT_TIME_CONSTANT:
-			v = parse_interval(key, *argv);
+			v = parse_time(key, *argv, INTERVAL_MIN_NS,
+				       INTERVAL_MAX_NS);
 			addattr_l(n, maxlen, CSIG_A_PORT_CONFIG_INTERVAL_NS, &v,
 				  sizeof(v));
 			break;
@@ -326,29 +257,6 @@ static int csig_parse_qopt(const struct qdisc_util *qu, int argc, char **argv,
 	if (tail)
 		addattr_nest_end(n, tail);
 	return 0;
-}
-
-/* With the largest unit that leaves an integer: what is shown can be typed. */
-static const char *exact(__u64 v, const struct unit *units, char *buf)
-{
-	const struct unit *u = units;
-
-	while (u->factor > 1 && (!v || v % (__u64)u->factor))
-		u++;
-	snprintf(buf, WORD_LEN, "%llu%s",
-		 (unsigned long long)(v / (__u64)u->factor), u->name);
-	return buf;
-}
-
-/* Four digits of a measured value. */
-static const char *rounded(__u64 v, const struct unit *units, char *buf)
-{
-	const struct unit *u = units;
-
-	while (u->factor > 1 && v < u->factor)
-		u++;
-	snprintf(buf, WORD_LEN, "%.4g%s", v / u->factor, u->name);
-	return buf;
 }
 
 static void print_lm(struct rtattr *opt)
@@ -454,28 +362,17 @@ static void print_rate_or_null(const char *key, const char *name, bool known,
 	print_u64(PRINT_JSON, key, NULL, bps);
 }
 
-static void print_time(const char *key, const char *fmt, __u64 ns)
-{
-	char buf[WORD_LEN];
-
-	print_string(PRINT_FP, NULL, fmt, rounded(ns, time_units, buf));
-	print_u64(PRINT_JSON, key, NULL, ns);
-}
-
 static int csig_print_xstats(const struct qdisc_util *qu, FILE *f,
 			     struct rtattr *xstats)
 {
-	struct tc_csig_xstats st = {};
-	size_t len;
+	struct tc_csig_xstats st;
 	bool known;
 
 	(void)qu;
 	(void)f;
 	if (!xstats)
 		return 0;
-	/* of an older module fields are missing, of a newer one some are more */
-	len = RTA_PAYLOAD(xstats);
-	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));
+	attr_struct(&st, sizeof(st), xstats);
 	known = st.capacity_source != CSIG_CAPACITY_SOURCE_UNKNOWN &&
 		st.capacity_bps;
 

@@ -79,6 +79,8 @@ enum color_attr {
 
 void open_json_object(const char *key);
 void close_json_object(void);
+void open_json_array(enum output_type t, const char *key);
+void close_json_array(enum output_type t, const char *end);
 void print_nl(void);
 int print_color_string(enum output_type t, enum color_attr color,
 		       const char *key, const char *fmt, const char *value);
@@ -88,6 +90,8 @@ int print_color_u64(enum output_type t, enum color_attr color,
 		    const char *key, const char *fmt, uint64_t value);
 int print_color_int(enum output_type t, enum color_attr color,
 		    const char *key, const char *fmt, int value);
+int print_color_s64(enum output_type t, enum color_attr color,
+		    const char *key, const char *fmt, int64_t value);
 int print_color_bool(enum output_type t, enum color_attr color,
 		     const char *key, const char *fmt, bool value);
 int print_color_null(enum output_type t, enum color_attr color,
@@ -101,6 +105,8 @@ int print_color_null(enum output_type t, enum color_attr color,
 	print_color_u64(t, COLOR_NONE, key, fmt, v)
 #define print_int(t, key, fmt, v)	\
 	print_color_int(t, COLOR_NONE, key, fmt, v)
+#define print_s64(t, key, fmt, v)	\
+	print_color_s64(t, COLOR_NONE, key, fmt, v)
 #define print_bool(t, key, fmt, v)	\
 	print_color_bool(t, COLOR_NONE, key, fmt, v)
 #define print_null(t, key, fmt, v)	\

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What both plugins need: words and numbers of the command line, attributes of a
+ * What all plugins need: words and numbers of the command line, attributes of a
  * message.  Stricter than tc's own helpers: no sign, no rest, no overflow.
  */
 #ifndef TC_COMMON_H
@@ -96,6 +96,15 @@ static inline __u64 attr_number(const struct rtattr *a)
 	default:
 		return 0;
 	}
+}
+
+/* Of an older module fields are missing, and 0; of a newer one some are more. */
+static inline void attr_struct(void *to, size_t size, const struct rtattr *a)
+{
+	size_t len = RTA_PAYLOAD(a);
+
+	memset(to, 0, size);
+	memcpy(to, RTA_DATA(a), len < size ? len : size);
 }
 
 #endif /* TC_COMMON_H */
