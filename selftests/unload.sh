@@ -135,48 +135,10 @@ failed_start() {
 	again
 }
 
-# Every allocation of the module's own start fails once, in the task that loads.  The
-# kernel's loader is left alone: some of its parts warn when memory is short.
 failing_allocations() {
-	local fault=/sys/kernel/debug/failslab
-
 	again
 	wait_for 30 _lib_rmmod || fail "rmmod: $(rmmod csig 2>&1)"
-	echo 0 >$fault/verbose
-	echo N >$fault/ignore-gfp-wait
-	echo N >$fault/cache-filter
-	python3 - "${CSIG_KO:-$(modinfo -n csig)}" $fault <<-END
-		import ctypes, os, subprocess, sys
-		libc = ctypes.CDLL(None, use_errno=True)
-		finit_module, compressed = 313, 4
-		flags = 0 if sys.argv[1].endswith(".ko") else compressed
-		ko = os.open(sys.argv[1], os.O_RDONLY)
-
-		def within(start, end):
-		    for key, value in (("start", start), ("end", end)):
-		        with open("%s/require-%s" % (sys.argv[2], key), "w") as f:
-		            f.write("0x%x" % value)
-
-		text = [(int(a, 16), name) for a, kind, name, *_ in
-		        map(str.split, open("/proc/kallsyms")) if kind in "tT"]
-		start = next(a for a, name in text if name == "do_one_initcall")
-		within(start, min(a for a, name in text if a > start))
-		nth = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
-		failed = 0
-		for n in range(1, 3000):
-		    os.pwrite(nth, b"%d" % n, 0)
-		    err = libc.syscall(finit_module, ko, b"", flags)
-		    left = int(os.pread(nth, 16, 0).rstrip(b"\0\n"))
-		    os.pwrite(nth, b"0", 0)
-		    failed += err != 0
-		    if not err:
-		        subprocess.run(["rmmod", "csig"], check=True)
-		    if left:    # it never came to the n-th
-		        break
-		within(0, 2 ** 64 - 1)
-		print("%d allocations, %d of them ended the start" % (n - 1, failed))
-		sys.exit(failed == 0)
-	END
+	py faults start "${CSIG_KO:-$(modinfo -n csig)}"
 	again
 }
 
