@@ -193,6 +193,12 @@ int qcn_skb_untag(struct sk_buff *skb, const struct qcn_frame *f);
 int qcn_cntag_init(void);
 void qcn_cntag_exit(void);
 
+/* segment.c: one frame into a queue, or each frame of a super-packet */
+typedef int (*qcn_enqueue_t)(struct sk_buff *skb, struct Qdisc *sch,
+			     struct sk_buff **to_free);
+int qcn_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
+			 struct sk_buff **to_free, qcn_enqueue_t enqueue);
+
 /* hooks.c: what a port does to frames that come in and leave */
 int qcn_hooks_add(struct qcn_port *port, struct netlink_ext_ack *extack);
 void qcn_hooks_del(struct qcn_port *port);
