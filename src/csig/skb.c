@@ -2,18 +2,14 @@
 /*
  * Tags in an skb: find, take off, replace, insert.  Data is at the MAC header for all
  * that edit.  Nothing here knows ports; the layout of a frame is include/csig/walk.h.
- *
- * Edits make the header writable first (captures and flooded clones share data), keep
- * CHECKSUM_COMPLETE true and leave the packet as it was when they fail.
+ * How octets are put in and taken out is ../l2.h.
  */
 #include <linux/if_ether.h>
-#include <linux/if_vlan.h>
 #include <linux/skbuff.h>
 #include <net/checksum.h>
-#include <net/gso.h>
-#include <net/ipv6.h>
 #include <net/sch_generic.h>
 
+#include "../l2.h"
 #include "csig.h"
 
 /**
@@ -68,14 +64,6 @@ void csig_skb_tag(const struct sk_buff *skb, const struct csig_walk *w,
 	csig_decode(w->format, data, tag);
 }
 
-/* Own copy of the first len octets.  A shared skb can't be copied in place. */
-static int csig_skb_writable(struct sk_buff *skb, unsigned int len)
-{
-	if (unlikely(skb_shared(skb)))
-		return -EBUSY;
-	return skb_ensure_writable(skb, len);
-}
-
 /**
  * csig_skb_normalise() - let the stack see through the tag
  * @skb: packet at egress
@@ -96,19 +84,6 @@ void csig_skb_normalise(struct sk_buff *skb, const struct csig_walk *w)
 	skb_clear_hash_if_not_l4(skb);
 }
 
-/* A VLAN tag in the metadata is part of the frame. */
-static void csig_skb_pad(struct sk_buff *skb)
-{
-	unsigned int min = ETH_ZLEN;
-
-	if (skb_vlan_tag_present(skb))
-		min -= VLAN_HLEN;
-	/* Without memory it stays short: drivers pad what their link needs. */
-	if (skb->len < min && __skb_put_padto(skb, min, false))
-		net_dbg_ratelimited("csig: %s: no memory to pad a frame\n",
-				    skb->dev->name);
-}
-
 /**
  * csig_skb_remove() - take the tag off
  * @skb: packet, data at the MAC header
@@ -120,67 +95,24 @@ static void csig_skb_pad(struct sk_buff *skb)
 int csig_skb_remove(struct sk_buff *skb, const struct csig_walk *w, bool pad)
 {
 	unsigned int len = csig_layout(w->format)->len;
-	u16 tpid;
+	__be16 buf, *tpid;
+	bool outer;
 	int err;
 
-	err = csig_skb_writable(skb, w->offset + len + 2);
+	tpid = skb_header_pointer(skb, w->offset, sizeof(buf), &buf);
+	outer = tpid && skb->protocol == *tpid;
+	err = l2_remove(skb, w->offset, len);
 	if (err)
 		return err;
-	tpid = csig_get16(skb->data + w->offset);
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->csum = csum_sub(skb->csum,
-				     csum_partial(skb->data + w->offset, len,
-						  0));
-	memmove(skb->data + len, skb->data, w->offset);
-	__skb_pull(skb, len);
-	skb_reset_mac_header(skb);
-	if (skb->protocol == htons(tpid))
+	if (outer)
 		skb->protocol = w->inner < CSIG_ETH_802_3_MIN ?
 				htons(ETH_P_802_2) : htons(w->inner);
 	skb_set_network_header(skb, w->offset + 2);
 	skb_reset_mac_len(skb);
 	skb_clear_hash_if_not_l4(skb);
 	if (pad)
-		csig_skb_pad(skb);
+		l2_pad(skb);
 	return 0;
-}
-
-/*
- * BIG TCP of IPv6 may have a hop-by-hop header with the jumbo option, which
- * segmentation takes out: no frame on the wire is longer for it.
- */
-static unsigned int csig_skb_jumbo_len(const struct sk_buff *skb)
-{
-	struct {
-		struct ipv6hdr ip;
-		u8 next, len, option, option_len;
-	} *h, buf;
-
-	if (likely(skb->len <= GRO_LEGACY_MAX_SIZE) ||
-	    skb->protocol != htons(ETH_P_IPV6))
-		return 0;
-	h = skb_header_pointer(skb, skb_network_offset(skb), sizeof(buf), &buf);
-	if (!h || h->ip.nexthdr != NEXTHDR_HOP || h->len ||
-	    h->option != IPV6_TLV_JUMBO || h->next != IPPROTO_TCP)
-		return 0;
-	return 8;
-}
-
-/*
- * Ethernet has 4 octets beyond the MTU, for a VLAN tag or one of ours; behind real
- * adapters neighbours may drop what is longer.  Virtual devices count what is in the
- * octets of a frame only, or their own tags in the header's length.
- */
-static bool csig_dev_has_vlan(const struct net_device *dev,
-			      const struct sk_buff *skb)
-{
-	if (is_vlan_dev(dev))
-		return vlan_dev_real_dev(dev)->dev.parent;
-	return skb_vlan_tag_present(skb) &&
-	       (dev->dev.parent ||
-		!(dev->features & (skb->vlan_proto == htons(ETH_P_8021AD) ?
-				   NETIF_F_HW_VLAN_STAG_TX :
-				   NETIF_F_HW_VLAN_CTAG_TX)));
 }
 
 /**
@@ -192,18 +124,7 @@ static bool csig_dev_has_vlan(const struct net_device *dev,
  */
 bool csig_skb_fits(const struct sk_buff *skb, unsigned int len)
 {
-	const struct net_device *dev = skb->dev;
-	unsigned int max = READ_ONCE(dev->mtu) + dev->hard_header_len +
-			   VLAN_HLEN;
-
-	if (csig_dev_has_vlan(dev, skb))
-		len += VLAN_HLEN;
-	if (len > max)
-		return false;
-	if (skb_is_gso(skb))
-		return skb_gso_validate_mac_len(skb, max - len +
-						csig_skb_jumbo_len(skb));
-	return skb->len <= max - len;
+	return l2_fits(skb, len);
 }
 
 /**
@@ -221,7 +142,7 @@ int csig_skb_replace(struct sk_buff *skb, const struct csig_walk *w,
 	u8 *data;
 	int err;
 
-	err = csig_skb_writable(skb, w->offset + len);
+	err = l2_writable(skb, w->offset + len);
 	if (err)
 		return err;
 	data = skb->data + w->offset + CSIG_TPID_LEN;
@@ -249,33 +170,14 @@ int csig_skb_insert(struct sk_buff *skb, const struct csig_walk *w,
 {
 	unsigned int len = csig_layout(tag->format)->len;
 	struct csig_walk tagged = *w;
-	unsigned int headroom;
+	u8 octets[CSIG_TAG_LEN_MAX];
+	int err;
 
-	if (!csig_skb_fits(skb, len))
-		return -EMSGSIZE;
-	if (unlikely(skb_shared(skb)))
-		return -EBUSY;
-	headroom = skb_headroom(skb);
-	if (unlikely(!pskb_may_pull(skb, w->offset + 2)) ||
-	    unlikely(skb_cow_head(skb, len)))
-		return -ENOMEM;
-	/*
-	 * A UDP super-packet for a device without checksum offload is
-	 * CHECKSUM_NONE with a csum_start that segmentation compares; a new
-	 * head moves only that of CHECKSUM_PARTIAL.
-	 */
-	if (skb_is_gso(skb) && skb->ip_summed == CHECKSUM_NONE)
-		skb->csum_start += skb_headroom(skb) - headroom;
-
-	__skb_push(skb, len);
-	memmove(skb->data, skb->data + len, w->offset);
-	csig_put16(skb->data + w->offset, tpid[tag->format]);
-	csig_encode(tag, skb->data + w->offset + CSIG_TPID_LEN);
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->csum = csum_add(skb->csum,
-				     csum_partial(skb->data + w->offset, len,
-						  0));
-	skb_reset_mac_header(skb);
+	csig_put16(octets, tpid[tag->format]);
+	csig_encode(tag, octets + CSIG_TPID_LEN);
+	err = l2_insert(skb, w->offset, octets, len);
+	if (err)
+		return err;
 	/* What a queue accounts was computed before: a tag in every frame */
 	qdisc_skb_cb(skb)->pkt_len += len * (skb_is_gso(skb) ?
 					     skb_shinfo(skb)->gso_segs : 1);
