@@ -9,6 +9,7 @@
 
 #include <csig/qcn.h>
 #include <csig/wire.h>
+#include <linux/qcn.h>
 
 #define QCN_CNPVS_MAX		7	/* one is left for all others */
 
@@ -20,15 +21,6 @@
 #define QCN_TLV_INFO_MASK	0x1ff
 #define QCN_TLV_AT_CNPV		6
 #define QCN_TLV_AT_READY	7
-
-/* Defence of a port for one priority */
-enum qcn_mode {
-	QCN_MODE_DISABLED,
-	QCN_MODE_EDGE,
-	QCN_MODE_INTERIOR,
-	QCN_MODE_INTERIOR_READY,
-	QCN_MODES
-};
 
 /**
  * struct qcn_mode_rules - what a mode means
@@ -48,23 +40,23 @@ struct qcn_mode_rules {
 
 /**
  * qcn_mode_rules() - look a mode up
- * @mode: enum qcn_mode
+ * @mode: enum qcn_defence, in force
  *
- * Return: its row; that of QCN_MODE_DISABLED for what is no mode
+ * Return: its row; that of QCN_DEFENCE_DISABLED for what can't be in force
  */
 static inline const struct qcn_mode_rules *qcn_mode_rules(unsigned int mode)
 {
-	static const struct qcn_mode_rules rules[QCN_MODES] = {
-		[QCN_MODE_DISABLED]	   = { .cnpv = false },
-		[QCN_MODE_EDGE]		   = { .cnpv = true, .remap = true,
-					       .strip = true },
-		[QCN_MODE_INTERIOR]	   = { .cnpv = true, .strip = true,
-					       .ready = true },
-		[QCN_MODE_INTERIOR_READY]  = { .cnpv = true, .tag = true,
-					       .ready = true },
+	static const struct qcn_mode_rules rules[] = {
+		[QCN_DEFENCE_DISABLED] = { .cnpv = false },
+		[QCN_DEFENCE_EDGE] = { .cnpv = true, .remap = true,
+				       .strip = true },
+		[QCN_DEFENCE_INTERIOR] = { .cnpv = true, .strip = true,
+					   .ready = true },
+		[QCN_DEFENCE_INTERIOR_READY] = { .cnpv = true, .tag = true,
+						 .ready = true },
 	};
 
-	return &rules[mode < QCN_MODES ? mode : QCN_MODE_DISABLED];
+	return &rules[mode < QCN_DEFENCE_AUTO ? mode : QCN_DEFENCE_DISABLED];
 }
 
 /**
@@ -173,15 +165,15 @@ static inline bool qcn_tlv_decode(const __u8 *tlv, unsigned int len,
  * @neighbour: its TLV, NULL when there is none (any more)
  * @priority: of the domain, 0..7
  *
- * Return: enum qcn_mode, from edge to interior-ready
+ * Return: enum qcn_defence, from edge to interior-ready
  */
 static inline unsigned int qcn_mode_auto(const struct qcn_tlv *neighbour,
 					 unsigned int priority)
 {
 	if (!neighbour || !qcn_has(neighbour->cnpvs, priority))
-		return QCN_MODE_EDGE;
-	return qcn_has(neighbour->ready, priority) ? QCN_MODE_INTERIOR_READY :
-						     QCN_MODE_INTERIOR;
+		return QCN_DEFENCE_EDGE;
+	return qcn_has(neighbour->ready, priority) ?
+	       QCN_DEFENCE_INTERIOR_READY : QCN_DEFENCE_INTERIOR;
 }
 
 #endif /* CSIG_QCN_CND_H */

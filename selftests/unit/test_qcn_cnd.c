@@ -85,11 +85,11 @@ static void cnd_modes(void)
 		unsigned int mode;
 		const char *rules;	/* cnpv remap strip tag ready */
 	} want[] = {
-		{ QCN_MODE_DISABLED,	   "-----" },
-		{ QCN_MODE_EDGE,	   "crs--" },
-		{ QCN_MODE_INTERIOR,	   "c-s-r" },
-		{ QCN_MODE_INTERIOR_READY, "c--tr" },
-		{ QCN_MODES,		   "-----" },
+		{ QCN_DEFENCE_DISABLED,	   "-----" },
+		{ QCN_DEFENCE_EDGE,	   "crs--" },
+		{ QCN_DEFENCE_INTERIOR,	   "c-s-r" },
+		{ QCN_DEFENCE_INTERIOR_READY, "c--tr" },
+		{ QCN_DEFENCE_AUTO,	   "-----" },
 		{ ~0U,			   "-----" },
 	};
 	struct qcn_tlv t = { .cnpvs = 0x30, .ready = 0x28 };
@@ -104,18 +104,18 @@ static void cnd_modes(void)
 		      r->ready == (w[4] != '-'), "mode %u", want[i].mode);
 	}
 	/* starts at the edge, follows the neighbour, falls back without it */
-	CHECK_EQ(qcn_mode_auto(NULL, 5), QCN_MODE_EDGE, "no neighbour");
-	CHECK_EQ(qcn_mode_auto(&t, 4), QCN_MODE_INTERIOR, "in its domain");
-	CHECK_EQ(qcn_mode_auto(&t, 5), QCN_MODE_INTERIOR_READY, "and ready");
-	CHECK_EQ(qcn_mode_auto(&t, 3), QCN_MODE_EDGE, "ready for what is not in it");
-	CHECK_EQ(qcn_mode_auto(&t, 0), QCN_MODE_EDGE, "not in its domain");
-	CHECK_EQ(qcn_mode_auto(&t, 12), QCN_MODE_EDGE, "no priority");
+	CHECK_EQ(qcn_mode_auto(NULL, 5), QCN_DEFENCE_EDGE, "no neighbour");
+	CHECK_EQ(qcn_mode_auto(&t, 4), QCN_DEFENCE_INTERIOR, "in its domain");
+	CHECK_EQ(qcn_mode_auto(&t, 5), QCN_DEFENCE_INTERIOR_READY, "and ready");
+	CHECK_EQ(qcn_mode_auto(&t, 3), QCN_DEFENCE_EDGE, "ready for what is not in it");
+	CHECK_EQ(qcn_mode_auto(&t, 0), QCN_DEFENCE_EDGE, "not in its domain");
+	CHECK_EQ(qcn_mode_auto(&t, 12), QCN_DEFENCE_EDGE, "no priority");
 }
 
 /* Two ports that follow each other arrive, and only then tags may be added. */
 static void cnd_agree(void)
 {
-	unsigned int mode[2] = { QCN_MODE_EDGE, QCN_MODE_EDGE }, round, i;
+	unsigned int mode[2] = { QCN_DEFENCE_EDGE, QCN_DEFENCE_EDGE }, round, i;
 	__u8 wire[2][QCN_TLV_LEN];
 	struct qcn_tlv t;
 
@@ -129,8 +129,8 @@ static void cnd_agree(void)
 			CHECK(qcn_tlv_decode(wire[!i], QCN_TLV_LEN, &t), "TLV");
 			mode[i] = qcn_mode_auto(&t, 5);
 		}
-		CHECK_EQ(mode[0], round ? QCN_MODE_INTERIOR_READY :
-			 QCN_MODE_INTERIOR, "round %u", round);
+		CHECK_EQ(mode[0], round ? QCN_DEFENCE_INTERIOR_READY :
+			 QCN_DEFENCE_INTERIOR, "round %u", round);
 		CHECK_EQ(mode[1], mode[0], "round %u", round);
 	}
 }
