@@ -97,17 +97,29 @@ struct qcn_cp_link {
 };
 
 /**
+ * struct qcn_config - what the user and the neighbour set of a port
+ * @mode: QCN_DEFENCE_*, by priority
+ * @alternate: 0..7 or QCN_ALTERNATE_AUTO, by priority
+ * @has_neighbour: @neighbour is known
+ * @neighbour: what its LLDP said last
+ * @neighbour_end: jiffies when it is forgotten
+ */
+struct qcn_config {
+	u8 mode[QCN_PRIORITIES];
+	u8 alternate[QCN_PRIORITIES];
+	bool has_neighbour;
+	struct qcn_tlv neighbour;
+	unsigned long neighbour_end;
+};
+
+/**
  * struct qcn_port - a device with a priority of the domain, a CP or an RP
- * @mode: QCN_DEFENCE_* that is set, by priority
- * @oper: what is in force without the neighbour's expiry, see qcn_port_mode()
- * @alternate: that is set, by priority, or QCN_ALTERNATE_AUTO
+ * @config: settings; RTNL
+ * @oper: what is in force, by priority
  * @remap: alternate priority in force, by priority
  * @cnpvs: priorities whose mode is not disabled
  * @cp_cnpvs: priorities whose frames pass a congestion point, which takes off their
  *	CN-TAG as they leave
- * @has_neighbour: @neighbour is known
- * @neighbour: what its LLDP said last
- * @neighbour_end: jiffies when that is not true any more
  * @stats: by QCN_A_PORT_STATS_*
  * @inboxes: reaction points; RCU
  * @cps: congestion points; RTNL
@@ -119,15 +131,11 @@ struct qcn_cp_link {
  * @rcu: for freeing
  */
 struct qcn_port {
-	u8 mode[QCN_PRIORITIES];
+	struct qcn_config config;
 	u8 oper[QCN_PRIORITIES];
-	u8 alternate[QCN_PRIORITIES];
 	u8 remap[QCN_PRIORITIES];
 	u8 cnpvs;
 	u8 cp_cnpvs;
-	bool has_neighbour;
-	struct qcn_tlv neighbour;
-	unsigned long neighbour_end;
 	struct qcn_stats __percpu *stats;
 	struct list_head inboxes;
 	struct list_head cps;
@@ -165,6 +173,10 @@ void qcn_port_del_cp(struct qcn_port *port, struct qcn_cp_link *cp);
 struct qcn_port *qcn_port_find(const struct net_device *dev);
 u8 qcn_port_mode(const struct qcn_port *port, unsigned int priority);
 u64 qcn_port_stat(const struct qcn_port *port, unsigned int attr);
+/* RTNL */
+int qcn_port_apply(struct net_device *dev, const struct qcn_config *config,
+		   struct netlink_ext_ack *extack);
+void qcn_port_config(const struct qcn_port *port, struct qcn_config *config);
 int qcn_ports_init(void);
 void qcn_ports_exit(void);
 void qcn_ports_free(struct qcn_net *qn);
@@ -185,11 +197,35 @@ static inline u8 qcn_port_cnpvs(const struct qcn_port *port, u8 set,
 	return cnpvs & ~BIT(cnm_priority);
 }
 
+/**
+ * qcn_skb_pass_hooks() - let a packet by the hooks of the device that receives it
+ * @skb: packet for netif_rx() or netif_receive_skb()
+ *
+ * For what does not come from the wire of that device: CNMs that we send, and data that
+ * comes again without its CN-TAG.  The flag is ifb's.  The core clears it where captures,
+ * clsact and the hooks of ingress would be, and does none of them, so it can't outlive
+ * its purpose, whatever becomes of hooks and module meanwhile.
+ */
+static inline void qcn_skb_pass_hooks(struct sk_buff *skb)
+{
+	skb->tc_skip_classify = 1;
+}
+
+/* Has the frame a CN-TAG that may be taken off?  Those of CNMs are their own. */
+static inline bool qcn_frame_tagged(const struct qcn_frame *f)
+{
+	return f->cntag && f->inner != CSIG_ETH_CNTAG &&
+	       f->inner != CSIG_ETH_CNM && !csig_dst_is_link_local(f->dst);
+}
+
 /* cntag.c: frames and their CN-TAG; data at the MAC header */
 u8 qcn_skb_priority(const struct sk_buff *skb, const struct qcn_frame *f);
 bool qcn_skb_parse(const struct sk_buff *skb, struct qcn_frame *f);
 int qcn_skb_tag(struct sk_buff *skb, const struct qcn_frame *f, u16 rpid);
 int qcn_skb_untag(struct sk_buff *skb, const struct qcn_frame *f);
+/* data after the MAC header */
+int qcn_skb_deliver(struct sk_buff *skb, const struct qcn_frame *f);
+int qcn_skb_set_pcp(struct sk_buff *skb, const struct qcn_frame *f, u8 pcp);
 int qcn_cntag_init(void);
 void qcn_cntag_exit(void);
 
