@@ -17,7 +17,7 @@ override export RUN := $(value RUN)
 export KERNEL SHARE TIMEOUT TESTS JOBS V VECTORS
 
 .PHONY: all help headers modules modules_install tools install dkms-install demo \
-	check shell vm unit fuzz check-style regen clean distclean
+	check shell vm bench-qcn unit fuzz check-style regen clean distclean
 
 all: modules tools
 
@@ -77,6 +77,11 @@ demo check shell:
 
 vm:
 	@$(VM) run
+
+#:   bench-qcn        QCN measured against other queues, half an hour: build/bench/qcn.json,
+#:                    samples and figures in build/bench/qcn/
+bench-qcn:
+	@$(VM) $@
 
 #:
 #: In the Debian 13 root of that machine:

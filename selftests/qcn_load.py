@@ -14,6 +14,7 @@ A SOURCE is a list of KEY=VALUE with commas between:
   --cp NS/DEV                 port whose queue is looked at: tbf and a leaf
   --rp NS/DEV                 port of the first, second, ... source
   --at S:BPS                  the rate of the tbf changes, S seconds after the warm-up
+  --flood S:S:NS/DEV:MAC      from one time to another, random CNMs from there to a host
   --every S                   look that often, default 0.1
   --csv FILE                  a line for each look
   --ready FILE                made when measuring starts
@@ -34,6 +35,7 @@ import threading
 import time
 
 from frames import in_ns
+from qcn_cnm import flood
 from qcn_tc import Tc
 
 SO_MEMINFO, MEMINFO_DROPS = 55, 8
@@ -178,6 +180,7 @@ class Run:
         self.events = sorted((float(t), int(float(bps))) for t, _, bps in
                              (e.partition(":") for e in args.at))
         self.happened = []
+        self.flooded = 0
         self.backlogs = []
         self.csv = open(args.csv, "w") if args.csv else None
 
@@ -194,6 +197,15 @@ class Run:
         columns += ["received%d_bytes" % n for n in range(len(self.sources))]
         columns += ["cr%d_bps" % n for n in range(len(self.rps))]
         print(",".join(columns), file=self.csv)
+
+    def start_flood(self, start):
+        begin, end, where, mac = self.args.flood.split(":", 3)
+
+        def run():
+            time.sleep(float(begin))
+            self.flooded = flood(where, mac, start + float(end))
+
+        threading.Thread(target=run, daemon=True).start()
 
     def look(self, start):
         row = ["%.4f" % (time.monotonic() - start)]
@@ -236,6 +248,8 @@ class Run:
         if self.args.ready:
             with open(self.args.ready, "w"):
                 pass
+        if self.args.flood:
+            self.start_flood(before["time"])
         self.wait(before["time"] + self.args.seconds, before["time"])
         after = self.snapshot()
         if self.csv:
@@ -257,6 +271,8 @@ class Run:
                                                     max(1, len(self.backlogs))),
                         "backlog_max_bytes": max(self.backlogs, default=0)})
         out["rp"] = [difference(a, b) for a, b in zip(after["rp"], before["rp"])]
+        if self.flooded:
+            out["cnms_of_flood"] = self.flooded
         if self.happened:
             out["events"] = self.happened
         return out
@@ -270,6 +286,7 @@ def main():
     p.add_argument("--cp")
     p.add_argument("--rp", action="append", default=[])
     p.add_argument("--at", action="append", default=[])
+    p.add_argument("--flood")
     p.add_argument("--every", type=float, default=0.1)
     p.add_argument("--csv")
     p.add_argument("--ready")
