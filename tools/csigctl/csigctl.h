@@ -93,5 +93,6 @@ int do_monitor(struct args *a);
 int do_doctor(struct args *a);
 int do_probe(struct args *a);
 int do_reflect(struct args *a);
+int do_qcn(struct args *a);
 
 #endif /* CSIGCTL_H */

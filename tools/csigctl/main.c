@@ -26,7 +26,7 @@ static const char help[] =
 	"Usage: csigctl [OPTIONS] OBJECT [COMMAND]\n"
 	"       csigctl [OPTIONS] -b FILE\n"
 	"where  OBJECT := { domain | signal | lm | port | host | flow | capture |\n"
-	"                    monitor | probe | reflect | doctor }\n"
+	"                    monitor | probe | reflect | qcn | doctor }\n"
 	"       OPTIONS := { -j[son] | -p[retty] | -n[etns] NETNS | -V[ersion] |\n"
 	"                    -b[atch] FILE | -force | -h[elp] }\n"
 	"\"csigctl OBJECT help\" tells the commands of an object.\n";
@@ -43,6 +43,7 @@ static const struct command objects[] = {
 	{ "doctor", do_doctor },
 	{ "probe", do_probe },
 	{ "reflect", do_reflect },
+	{ "qcn", do_qcn },
 };
 
 static void message(const char *fmt, va_list ap)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <linux/csig.h>
+#include <linux/qcn.h>
 
 #include "nl.h"
 
@@ -21,8 +22,19 @@
 #define MSG_SIZE	65536	/* a whole profile is 14 kB */
 #define RCVBUF_SIZE	(1 << 20)
 
+static struct family csig_family = {
+	.name = CSIG_GENL_NAME,
+	.version = CSIG_GENL_VERSION,
+	.module = "csig",
+};
+
+struct family qcn_family = {
+	.name = QCN_GENL_NAME,
+	.version = QCN_GENL_VERSION,
+	.module = "sch_qcn",
+};
+
 static struct nl_sock *genl, *rtnl;
-static int family;
 static char why[512];		/* the kernel's message for the last error */
 
 /* One exchange */
@@ -56,30 +68,43 @@ static struct nl_sock *sock_open(int protocol)
 
 bool csig_loaded(void)
 {
-	return genl || !access("/sys/module/csig", F_OK);
+	return csig_family.id || !access("/sys/module/csig", F_OK);
+}
+
+/* Its socket stays open for the next command of a batch. */
+int family_open(struct family *f)
+{
+	int id;
+
+	if (f->id)
+		return ST_OK;
+	if (!genl)
+		genl = sock_open(NETLINK_GENERIC);
+	if (!genl)
+		return fail("netlink socket: %s", strerror(errno));
+	id = genl_ctrl_resolve(genl, f->name);
+	if (id < 0)
+		return fail("the %s module is not loaded; try: modprobe %s",
+			    f->module, f->module);
+	f->id = id;
+	return ST_OK;
 }
 
 int csig_open(void)
 {
-	if (genl)
-		return ST_OK;
-	genl = sock_open(NETLINK_GENERIC);
-	if (!genl)
-		return fail("netlink socket: %s", strerror(errno));
-	family = genl_ctrl_resolve(genl, CSIG_GENL_NAME);
-	if (family >= 0)
-		return ST_OK;
-	nl_socket_free(genl);
-	genl = NULL;
-	return fail("the csig module is not loaded; try: modprobe csig");
+	return family_open(&csig_family);
+}
+
+/* One for events */
+struct nl_sock *family_socket(void)
+{
+	return sock_open(NETLINK_GENERIC);
 }
 
 struct nl_sock *csig_socket(int *id)
 {
-	struct nl_sock *sk = sock_open(NETLINK_GENERIC);
-
-	*id = family;
-	return sk;
+	*id = csig_family.id;
+	return family_socket();
 }
 
 void nl_shut(void)
@@ -119,6 +144,16 @@ static int on_ack(struct nl_msg *msg, void *arg)
 	return NL_STOP;
 }
 
+/* Whose request is it?  NULL: rtnetlink's */
+static const char *family_of(const struct nlmsghdr *request)
+{
+	if (csig_family.id && request->nlmsg_type == csig_family.id)
+		return csig_family.name;
+	if (qcn_family.id && request->nlmsg_type == qcn_family.id)
+		return qcn_family.name;
+	return NULL;
+}
+
 static void keep_why(const struct nlmsghdr *request, const struct nlattr *attrs,
 		     int len)
 {
@@ -128,8 +163,9 @@ static void keep_why(const struct nlmsghdr *request, const struct nlattr *attrs,
 	if (len <= 0 || nla_parse(tb, NLMSGERR_ATTR_MAX,
 				  (struct nlattr *)(uintptr_t)attrs, len, NULL))
 		return;
-	if (request && tb[NLMSGERR_ATTR_OFFS])
-		nl_attr_name(request, attr_u32(tb[NLMSGERR_ATTR_OFFS], 0), name,
+	if (request && family_of(request) && tb[NLMSGERR_ATTR_OFFS])
+		nl_attr_name(family_of(request), request,
+			     attr_u32(tb[NLMSGERR_ATTR_OFFS], 0), name,
 			     sizeof(name));
 	if (tb[NLMSGERR_ATTR_MSG])
 		snprintf(why, sizeof(why), "%s%s%s%s",
@@ -256,16 +292,21 @@ static int talk(struct nl_sock **sk, int protocol, struct nl_msg *msg,
 	return err;
 }
 
-struct nl_msg *csig_request(uint8_t cmd, int flags)
+struct nl_msg *family_request(const struct family *f, uint8_t cmd, int flags)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(MSG_SIZE);
 
-	if (msg && !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags,
-				cmd, CSIG_GENL_VERSION)) {
+	if (msg && !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, f->id, 0, flags,
+				cmd, f->version)) {
 		nlmsg_free(msg);
 		msg = NULL;
 	}
 	return msg;
+}
+
+struct nl_msg *csig_request(uint8_t cmd, int flags)
+{
+	return family_request(&csig_family, cmd, flags);
 }
 
 int csig_talk(struct nl_msg *msg, struct answer *answer)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Netlink for all objects: requests to the csig family and to rtnetlink, whole
- * answers only, the kernel's message when it refuses.
+ * Netlink for all objects: requests to the csig and qcn families and to rtnetlink,
+ * whole answers only, the kernel's message when it refuses.
  */
 #ifndef CSIGCTL_NL_H
 #define CSIGCTL_NL_H
@@ -22,6 +22,24 @@ struct answer {
 	size_t n;
 };
 
+/**
+ * struct family - a generic netlink family of ours
+ * @name: as the kernel registers it
+ * @version: of its commands
+ * @module: that has it
+ * @id: of its messages, 0 before family_open()
+ */
+struct family {
+	const char *name;
+	uint8_t version;
+	const char *module;
+	int id;
+};
+
+extern struct family qcn_family;
+
+int family_open(struct family *f);
+struct nl_msg *family_request(const struct family *f, uint8_t cmd, int flags);
 int csig_open(void);
 bool csig_loaded(void);
 void nl_shut(void);
@@ -52,9 +70,10 @@ const char *attr_str(const struct nlattr *a, const char *deflt);
 void attr_nested(const struct nlattr *a, int max, struct nlattr **tb);
 
 struct nl_sock *csig_socket(int *family);
+struct nl_sock *family_socket(void);
 
 /* nl_names.c */
-void nl_attr_name(const struct nlmsghdr *request, uint32_t offset, char *buf,
-		  size_t size);
+void nl_attr_name(const char *family, const struct nlmsghdr *request,
+		  uint32_t offset, char *buf, size_t size);
 
 #endif /* CSIGCTL_NL_H */

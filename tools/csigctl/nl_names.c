@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which attribute of a request does the kernel complain about?  Its offset becomes
- * the path of names that the netlink specification uses.  csig family only.
+ * the path of names that the netlink specifications use.
  */
 #include <linux/genetlink.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <linux/csig.h>
+#include <linux/qcn.h>
 
 #include "nl.h"
 
@@ -104,6 +105,38 @@ static const struct set *const port_nested[ARRAY_SIZE(port_names)] = {
 
 static const struct set port = SET(port, port_nested);
 
+static const char *const cnpv_names[] = {
+	[QCN_A_CNPV_PRIORITY] = "priority",
+	[QCN_A_CNPV_MODE] = "mode",
+	[QCN_A_CNPV_ALTERNATE] = "alternate",
+	[QCN_A_CNPV_OPER_MODE] = "oper-mode",
+	[QCN_A_CNPV_OPER_ALTERNATE] = "oper-alternate",
+};
+
+static const struct set cnpv = SET(cnpv, NULL);
+
+static const char *const neighbour_names[] = {
+	[QCN_A_NEIGHBOUR_CNPVS] = "cnpvs",
+	[QCN_A_NEIGHBOUR_READY] = "ready",
+	[QCN_A_NEIGHBOUR_TTL_MS] = "ttl-ms",
+};
+
+static const struct set neighbour = SET(neighbour, NULL);
+
+static const char *const qcn_port_names[] = {
+	[QCN_A_PORT_IFINDEX] = "dev",
+	[QCN_A_PORT_IFNAME] = "ifname",
+	[QCN_A_PORT_CNPV] = "cnpv",
+	[QCN_A_PORT_NEIGHBOUR] = "neighbour",
+};
+
+static const struct set *const qcn_port_nested[ARRAY_SIZE(qcn_port_names)] = {
+	[QCN_A_PORT_CNPV] = &cnpv,
+	[QCN_A_PORT_NEIGHBOUR] = &neighbour,
+};
+
+static const struct set qcn_port = SET(qcn_port, qcn_port_nested);
+
 /* The innermost attribute whose header is at or before the offset */
 static void find(const struct set *set, const char *base,
 		 struct nlattr *attrs, int len, uint32_t offset, char *buf,
@@ -130,31 +163,35 @@ static void find(const struct set *set, const char *base,
 	}
 }
 
-void nl_attr_name(const struct nlmsghdr *request, uint32_t offset, char *buf,
-		  size_t size)
+static const struct set *csig_set(uint8_t cmd)
+{
+	switch (cmd) {
+	case CSIG_CMD_DOMAIN_SET:
+		return &domain;
+	case CSIG_CMD_PORT_ADD:
+	case CSIG_CMD_PORT_SET:
+	case CSIG_CMD_PORT_DEL:
+	case CSIG_CMD_PORT_GET:
+		return &port;
+	default:
+		return NULL;
+	}
+}
+
+void nl_attr_name(const char *family, const struct nlmsghdr *request,
+		  uint32_t offset, char *buf, size_t size)
 {
 	struct nlmsghdr *h = (struct nlmsghdr *)(uintptr_t)request;
 	const struct set *set;
 	struct genlmsghdr *g;
 
 	buf[0] = '\0';
-	if (h->nlmsg_type < NLMSG_MIN_TYPE ||
-	    h->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN))
+	if (h->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN))
 		return;
 	g = nlmsg_data(h);
-	switch (g->cmd) {
-	case CSIG_CMD_DOMAIN_SET:
-		set = &domain;
-		break;
-	case CSIG_CMD_PORT_ADD:
-	case CSIG_CMD_PORT_SET:
-	case CSIG_CMD_PORT_DEL:
-	case CSIG_CMD_PORT_GET:
-		set = &port;
-		break;
-	default:
+	set = strcmp(family, QCN_GENL_NAME) ? csig_set(g->cmd) : &qcn_port;
+	if (!set)
 		return;
-	}
 	find(set, (const char *)h, (struct nlattr *)((char *)g + GENL_HDRLEN),
 	     (int)(h->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN)), offset, buf,
 	     size);

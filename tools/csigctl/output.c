@@ -158,6 +158,14 @@ void out_u64(const char *key, const char *fmt, uint64_t v)
 		printf(fmt, v);
 }
 
+void out_s64(const char *key, const char *fmt, int64_t v)
+{
+	if (opt.json)
+		add(key, json_object_new_int64(v));
+	else if (fmt)
+		printf(fmt, v);
+}
+
 void out_bool(const char *key, const char *fmt, bool v)
 {
 	if (opt.json)

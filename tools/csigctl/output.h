@@ -21,6 +21,7 @@ void out_close_object(void);
 /* @key: JSON, NULL in arrays; @fmt: text, NULL for JSON only */
 void out_str(const char *key, const char *fmt, const char *v);
 void out_u64(const char *key, const char *fmt, uint64_t v);
+void out_s64(const char *key, const char *fmt, int64_t v);
 void out_bool(const char *key, const char *fmt, bool v);
 void out_null(const char *key, const char *text);
 __attribute__((format(printf, 1, 2))) void out_text(const char *fmt, ...);
