@@ -10,7 +10,7 @@ set style data lines
 
 qeq = 26000.0
 line = 100.0
-exists(f) = int(system("test -s '".f."' && echo 1 || echo 0"))
+have(f) = int(system("test -s '".f."' && echo 1 || echo 0"))
 
 # Mbit/s between two looks, of the octets in column c
 mbit(c) = ($0 == 0 ? (pt = $1, pb = column(c), NaN) : \
@@ -19,7 +19,7 @@ mbit(c) = ($0 == 0 ? (pt = $1, pb = column(c), NaN) : \
 do for [kind in "udp tcp"] {
 	do for [n in "1 2 4 10"] {
 		f = dir."/".kind."-".n."-"
-		if (!exists(f."qcn.csv")) { continue }
+		if (!have(f."qcn.csv")) { continue }
 		set output f."time.svg"
 		set multiplot layout 2,1 title n." ".kind." sources into one line of 100 Mbit/s"
 		set ylabel 'queue (Qeq)'
@@ -38,7 +38,7 @@ do for [kind in "udp tcp"] {
 
 do for [s in "spot19-1-qcn spot19-2-qcn spot19-4-qcn spot19-2-fifo spot2-2-qcn"] {
 	f = dir."/".s
-	if (!exists(f.".csv")) { continue }
+	if (!have(f.".csv")) { continue }
 	n = int(system("echo ".s." | cut -d- -f2"))
 	set output f.".svg"
 	set multiplot layout 2,1 title "hot spot: ".s noenhanced
@@ -54,7 +54,7 @@ do for [s in "spot19-1-qcn spot19-2-qcn spot19-4-qcn spot19-2-fifo spot2-2-qcn"]
 	unset multiplot
 }
 
-if (exists(dir."/series.csv")) {
+if (have(dir."/series.csv")) {
 	set output dir."/series.svg"
 	set title 'one CNM with the strongest feedback'
 	set ylabel 'share of the line'
@@ -64,7 +64,7 @@ if (exists(dir."/series.csv")) {
 		'' skip 1 using 1:($3 / $6) with steps title 'target rate'
 }
 
-if (exists(dir."/flood.csv")) {
+if (have(dir."/flood.csv")) {
 	set output dir."/flood.svg"
 	set title 'random CNMs from 2 s to 5 s'
 	set ylabel 'Mbit/s'
@@ -73,7 +73,7 @@ if (exists(dir."/flood.csv")) {
 	plot dir."/flood.csv" skip 1 using 1:(mbit(3)) title 'sent'
 }
 
-if (exists(dir."/summary.csv")) {
+if (have(dir."/summary.csv")) {
 	set output dir."/summary.svg"
 	set title 'queues with UDP sources: mean, and 99 percent'
 	set style data histograms

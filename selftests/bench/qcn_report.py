@@ -141,7 +141,7 @@ class Bench:
         more = rates[len(SERIES):]
         self.claim("one CNM of 63: rates of active increase", "> 0.985 and rising",
                    len(more), "rates", more and min(more) > 0.985)
-        gone = rows and rows[-1]["time_stage"] == 0 and rates[-1] == 1
+        gone = rows and rows[-1]["time_stage"] == 0 and rows[-1]["cr_bps"] == line
         self.claim("one CNM of 63: the limiter is released", "released",
                    rows[-1]["time_s"] if gone else None, "s after it", gone)
 
