@@ -3,9 +3,11 @@
 # queue and rates over time of the runs, what all runs came to, a hot spot, one CNM.
 
 set datafile separator ','
-set terminal svg size 1000,700 dynamic background rgb 'white' font 'sans,12'
+set terminal svg size 1000,700 dynamic background rgb 'white' font 'sans,12' noenhanced
 set grid
 set key outside right top
+set lmargin 10
+set rmargin 26
 set style data lines
 
 qeq = 26000.0
@@ -26,7 +28,7 @@ do for [kind in "udp tcp"] {
 		set yrange [0:6.5]
 		set xlabel ''
 		plot for [q in "qcn fifo red fq_codel"] f.q.".csv" skip 1 \
-			using 1:($2 / qeq) title q noenhanced, 1 title 'Qeq' dashtype 2
+			using 1:($2 / qeq) title q, 1 title 'Qeq' dashtype 2
 		set ylabel 'received (Mbit/s)'
 		set yrange [0:110]
 		set xlabel 'time (s)'
@@ -41,7 +43,7 @@ do for [s in "spot19-1-qcn spot19-2-qcn spot19-4-qcn spot19-2-fifo spot2-2-qcn"]
 	if (!have(f.".csv")) { continue }
 	n = int(system("echo ".s." | cut -d- -f2"))
 	set output f.".svg"
-	set multiplot layout 2,1 title "hot spot: ".s noenhanced
+	set multiplot layout 2,1 title "hot spot: ".s
 	set ylabel 'queue (Qeq)'
 	set yrange [0:6.5]
 	set xlabel ''
