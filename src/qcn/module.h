@@ -34,7 +34,6 @@
 #include <linux/qcn.h>
 
 struct netlink_ext_ack;
-struct Qdisc;
 
 /* CNMs of a burst that wait for the next frame of a reaction point */
 #define QCN_INBOX_LEN	64
@@ -73,14 +72,14 @@ struct qcn_notice {
 /**
  * struct qcn_inbox - CNMs on their way to a reaction point
  * @list: in qcn_port.inboxes; RTNL and RCU
- * @lock: guards what follows; BH
+ * @lock: for what follows
  * @count: entries of @notice; read without the lock to see that there is none
  * @overrun: CNMs that found it full
  * @notice: the oldest first
  */
 struct qcn_inbox {
 	struct list_head list;
-	spinlock_t lock;
+	spinlock_t lock;	/* guards what follows; BH */
 	unsigned int count;
 	u64 overrun;
 	struct qcn_notice notice[QCN_INBOX_LEN];
