@@ -454,5 +454,3 @@ void qcn_cp_unregister(void)
 {
 	unregister_qdisc(&qcn_cp_qdisc_ops);
 }
-
-MODULE_ALIAS_NET_SCH("qcn_cp");

@@ -23,6 +23,7 @@ static unsigned int qcn_ingress_cnm(struct qcn_port *port, struct sk_buff *skb,
 		return NF_ACCEPT;
 	if (list_empty(&port->inboxes))
 		return NF_ACCEPT;
+	qcn_cnm_receive(port, skb, f);
 	consume_skb(skb);
 	return NF_STOLEN;
 }

@@ -66,6 +66,7 @@ static const struct {
 	{ qcn_init_net, qcn_exit_net },
 	{ qcn_ports_init, qcn_ports_exit },
 	{ qcn_cntag_init, qcn_cntag_exit },
+	{ qcn_cp_register, qcn_cp_unregister },
 	{ qcn_netlink_init, qcn_netlink_exit },
 };
 
