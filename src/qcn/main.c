@@ -68,6 +68,7 @@ static const struct {
 	{ qcn_cntag_init, qcn_cntag_exit },
 	{ qcn_cp_register, qcn_cp_unregister },
 	{ qcn_netlink_init, qcn_netlink_exit },
+	{ qcn_rp_register, qcn_rp_unregister },
 };
 
 /*
