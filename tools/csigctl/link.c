@@ -149,3 +149,28 @@ out:
 	free(features);
 	return on;
 }
+
+/* bit/s as ethtool knows it, 0 when it does not */
+uint64_t link_speed(const struct link *l)
+{
+	struct ethtool_cmd c = { .cmd = ETHTOOL_GSET };
+	struct {
+		struct ethtool_link_settings s;
+		uint32_t masks[3 * 127];
+	} ls = { .s = { .cmd = ETHTOOL_GLINKSETTINGS } };
+	uint32_t mbit = 0;
+
+	/* The kernel answers the first time how long its masks are. */
+	if (!ethtool(l->name, &ls) && ls.s.link_mode_masks_nwords < 0) {
+		ls.s.cmd = ETHTOOL_GLINKSETTINGS;
+		ls.s.link_mode_masks_nwords =
+			(int8_t)-ls.s.link_mode_masks_nwords;
+		if (!ethtool(l->name, &ls))
+			mbit = ls.s.speed;
+	} else if (!ethtool(l->name, &c)) {
+		mbit = ethtool_cmd_speed(&c);
+	}
+	if (mbit >= INT32_MAX || mbit == 65535)
+		return 0;
+	return mbit * 1000000ULL;
+}

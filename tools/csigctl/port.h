@@ -81,6 +81,7 @@ struct placement {
 /* link.c */
 int link_get(const char *name, struct link *l);
 int link_offloads_tc(const struct link *l);
+uint64_t link_speed(const struct link *l);
 
 /* port_tc.c */
 int tc_look(const struct link *l, struct placement *p);

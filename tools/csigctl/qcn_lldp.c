@@ -136,11 +136,37 @@ static void announce(struct lldp *c, struct side *s, const struct qcn_tlv *tlv)
 	}
 }
 
-static void take_back(struct lldp *c, struct side *s)
+/* NULL: nothing is known any more */
+static int give(const struct side *s, const struct lldp_port *p)
+{
+	struct nl_msg *msg = qcn_port_request(QCN_CMD_PORT_SET, s->ifindex);
+	uint32_t ttl = p && p->ttl ? p->ttl : 1;
+	struct nlattr *nest;
+
+	if (!msg)
+		return -ENOMEM;
+	/* nla_nest_end() would drop an empty one */
+	if (!p) {
+		nla_put(msg, QCN_A_PORT_NEIGHBOUR | NLA_F_NESTED, 0, NULL);
+		return csig_talk(msg, NULL);
+	}
+	nest = nla_nest_start(msg, QCN_A_PORT_NEIGHBOUR | NLA_F_NESTED);
+	nla_put_u8(msg, QCN_A_NEIGHBOUR_CNPVS, p->tlv.cnpvs);
+	nla_put_u8(msg, QCN_A_NEIGHBOUR_READY, p->tlv.ready);
+	nla_put_u32(msg, QCN_A_NEIGHBOUR_TTL_MS, ttl * 1000);
+	nla_nest_end(msg, nest);
+	return csig_talk(msg, NULL);
+}
+
+/* Nobody will tell of the neighbour, or answer it, any more. */
+static void leave(struct lldp *c, struct side *s)
 {
 	if (s->announced && !lldp_take_back(s->ifname))
 		say(c, s, "withdrawn", NULL);
 	s->announced = false;
+	if (s->known)
+		give(s, NULL);
+	s->known = false;
 }
 
 /* What the kernel wants to be said.  Ports come and go. */
@@ -173,32 +199,10 @@ static int announce_all(struct lldp *c)
 		if (c->sides[i].listed)
 			c->sides[kept++] = c->sides[i];
 		else
-			take_back(c, &c->sides[i]);
+			leave(c, &c->sides[i]);
 	}
 	c->n = kept;
 	return status;
-}
-
-/* NULL: nothing is known any more */
-static int give(const struct side *s, const struct lldp_port *p)
-{
-	struct nl_msg *msg = qcn_port_request(QCN_CMD_PORT_SET, s->ifindex);
-	uint32_t ttl = p && p->ttl ? p->ttl : 1;
-	struct nlattr *nest;
-
-	if (!msg)
-		return -ENOMEM;
-	/* nla_nest_end() would drop an empty one */
-	if (!p) {
-		nla_put(msg, QCN_A_PORT_NEIGHBOUR | NLA_F_NESTED, 0, NULL);
-		return csig_talk(msg, NULL);
-	}
-	nest = nla_nest_start(msg, QCN_A_PORT_NEIGHBOUR | NLA_F_NESTED);
-	nla_put_u8(msg, QCN_A_NEIGHBOUR_CNPVS, p->tlv.cnpvs);
-	nla_put_u8(msg, QCN_A_NEIGHBOUR_READY, p->tlv.ready);
-	nla_put_u32(msg, QCN_A_NEIGHBOUR_TTL_MS, ttl * 1000);
-	nla_nest_end(msg, nest);
-	return csig_talk(msg, NULL);
 }
 
 static int learn(struct lldp *c, struct side *s,
@@ -359,18 +363,6 @@ static int loop(struct lldp *c, const sigset_t *mask)
 	return ST_OK;
 }
 
-/* Nobody will tell of the neighbour, or answer it, any more. */
-static void leave(struct lldp *c)
-{
-	size_t i;
-
-	for (i = 0; i < c->n; i++) {
-		take_back(c, &c->sides[i]);
-		if (c->sides[i].known)
-			give(&c->sides[i], NULL);
-	}
-}
-
 /* Somebody may have to be told what to do first. */
 static void nothing_to_say(const struct lldp *c)
 {
@@ -408,7 +400,7 @@ static int run_until_told(struct lldp *c)
 	struct interrupt held;
 	struct lldp_port *v;
 	int status;
-	size_t n;
+	size_t i, n;
 
 	status = events_open(c);
 	if (status)
@@ -429,7 +421,8 @@ static int run_until_told(struct lldp *c)
 	if (!status)
 		status = loop(c, &held.mask);
 	lldp_watch_stop(&c->watch);
-	leave(c);
+	for (i = 0; i < c->n; i++)
+		leave(c, &c->sides[i]);
 	interrupt_release(&held);
 	return status;
 }
