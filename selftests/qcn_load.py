@@ -20,8 +20,10 @@ A SOURCE is a list of KEY=VALUE with commas between:
   --ready FILE                made when measuring starts
 
 Each source is a thread that blocks in the kernel: 16 packets a call, no more than its
-send buffer in the queues of its host.  UDP arrives at a socket without a buffer; what it
-drops is what arrived.  The report is one line of JSON.
+send buffer on their way.  Bridges between veths leave frames charged to their socket, so
+the buffer is larger than a full queue; TCP's limit for this is not, see qcn_wires in
+qcn_net.sh.  UDP arrives at a socket without a buffer; what it drops is what arrived.  The
+report is one line of JSON.
 """
 
 import argparse
@@ -40,7 +42,8 @@ from qcn_tc import Tc
 
 SO_MEMINFO, MEMINFO_DROPS = 55, 8
 BATCH = 16
-SNDBUF = 40000          # of which the kernel takes twice: about 35 full frames
+SO_SNDBUFFORCE = 32
+SNDBUF = 230000         # of which the kernel takes twice: about 200 full frames
 FIRST_PORT = 6001
 TBF_BURST, TBF_LIMIT = 32000, 156000
 
@@ -51,11 +54,11 @@ class IoVec(ctypes.Structure):
     _fields_ = [("base", ctypes.c_void_p), ("len", ctypes.c_size_t)]
 
 
-class MsgHdr(ctypes.Structure):
+class MMsgHdr(ctypes.Structure):
     _fields_ = [("name", ctypes.c_void_p), ("namelen", ctypes.c_uint32),
                 ("iov", ctypes.POINTER(IoVec)), ("iovlen", ctypes.c_size_t),
                 ("control", ctypes.c_void_p), ("controllen", ctypes.c_size_t),
-                ("flags", ctypes.c_int), ("sent", ctypes.c_uint)]
+                ("flags", ctypes.c_size_t), ("sent", ctypes.c_size_t)]
 
 
 class Source:
@@ -76,7 +79,7 @@ class Source:
         self.sink.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if self.kind == "udp":
             self.sink.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SNDBUF)
+            self.sock.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, SNDBUF)
         self.sink.bind((self.addr, self.port))
         self.sock.bind((self.src, 0))
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, self.prio)
@@ -103,7 +106,7 @@ class Source:
     def send_udp(self):
         data = ctypes.create_string_buffer(self.size)
         iov = IoVec(ctypes.addressof(data), self.size)
-        msgs = (MsgHdr * BATCH)()
+        msgs = (MMsgHdr * BATCH)()
         for m in msgs:
             m.iov, m.iovlen = ctypes.pointer(iov), 1
         fd = self.sock.fileno()

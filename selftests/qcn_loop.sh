@@ -139,6 +139,7 @@ vlan_pcp() {
 
 tcp() {
 	clear
+	qcn_wires
 	qcn_rp h1 h2
 	qcn_cp s1 out0 "$qcn_bps"
 	# shellcheck disable=SC2046
@@ -174,7 +175,7 @@ hot_spot() {
 	}' "$_csig_tmp/csv"
 }
 
-need bridge csigctl
+need bridge csigctl ethtool
 ktap_plan 5
 qcn_make 2 2
 run_test two_to_one "two sources: at the set point, no drops; a fifo is full and drops"

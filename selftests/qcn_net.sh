@@ -103,6 +103,18 @@ _qcn_switch() { # NS PORT... PORT TOWARDS hr
 	} | bridge -n "$(ns "$n")" -batch -
 }
 
+# As on a wire: the first switch takes TCP's packets out of their sockets' accounts, which
+# would otherwise hold the sender back (TCP small queues) before the switch's queue does.
+# It is what the receive path of a veth does for GRO.
+qcn_wires() {
+	local h
+
+	for h in "${qcn_hosts[@]}"; do
+		nsx "$h" ethtool -K eth0 tso off >/dev/null
+		nsx s1 ethtool -K "${h/h/p}" gro on >/dev/null
+	done
+}
+
 # --- queues -----------------------------------------------------------------------
 
 # A line and its queue; the handles are 1: and 10:

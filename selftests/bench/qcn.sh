@@ -113,7 +113,7 @@ flooded() {
 }
 
 [ "$(id -u)" = 0 ] || die "needs root"
-need ip tc bridge jq python3
+need ip tc bridge ethtool jq python3
 mkdir -p "$raw" || die "no folder $raw"
 rm -f "$raw"/*.csv "$raw"/*.json
 _csig_tmp=$(mktemp -d /tmp/csig-qcn-XXXXXX)
@@ -121,13 +121,6 @@ trap leave EXIT
 modprobe "$csig_module" || die "the module does not load"
 _lib_py_start
 qcn_make $most
-for kind in udp tcp; do
-	for n in 1 2 4 10; do
-		for queue in fifo red fq_codel qcn; do
-			steady $kind $n $queue
-		done
-	done
-done
 for n in 1 2 4; do
 	hot_spot $n qcn 19
 done
@@ -135,6 +128,14 @@ hot_spot 2 fifo 19
 hot_spot 2 qcn 2
 one_cnm
 flooded
+for kind in udp tcp; do
+	[ $kind = udp ] || qcn_wires
+	for n in 1 2 4 10; do
+		for queue in fifo red fq_codel qcn; do
+			steady $kind $n $queue
+		done
+	done
+done
 jq -n --argjson bps "$qcn_bps" --argjson t "$qcn_t_ms" --argjson qeq "$qcn_qeq" \
 	--argjson limit "$qcn_limit" --argjson min $((qcn_bps / 2000)) \
 	'{line_bps: $bps, timer_ms: $t, qeq_bytes: $qeq, limit_bytes: $limit,
