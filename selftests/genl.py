@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A generic netlink client for tests: it sends what it is told to, right or wrong.
 
-The attributes come from Documentation/netlink/specs/csig.yaml, as for any YNL
+The attributes come from Documentation/netlink/specs/FAMILY.yaml, as for any YNL
 client; the octets can also be given raw, which no proper client would do.
 
   genl.py port-get [NS/]DEV     one port as JSON, with all that the kernel says
@@ -35,20 +35,21 @@ EXTACK = {1: "msg", 2: "offset", 4: "policy", 5: "miss_type", 6: "miss_nest"}
 SIZES = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q"}
 
 
-def spec_path():
+def spec_path(family):
     here = os.path.dirname(os.path.abspath(__file__))
     while True:
-        path = os.path.join(here, "Documentation/netlink/specs/csig.yaml")
+        path = os.path.join(here, "Documentation/netlink/specs", family + ".yaml")
         if os.path.exists(path):
             return path
         if here == "/":
-            raise SystemExit("genl.py: no Documentation/netlink/specs/csig.yaml above")
+            raise SystemExit("genl.py: no Documentation/netlink/specs/%s.yaml above" %
+                             family)
         here = os.path.dirname(here)
 
 
 class Spec:
-    def __init__(self):
-        with open(spec_path()) as f:
+    def __init__(self, family):
+        with open(spec_path(family)) as f:
             y = yaml.load(f, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         self.sets = {}
         for s in y["attribute-sets"]:
@@ -59,6 +60,9 @@ class Spec:
         self.ops = {o["name"]: dict(o, id=n + 1)
                     for n, o in enumerate(y["operations"]["list"])}
         self.by_id = {o["id"]: o for o in self.ops.values()}
+        self.enums = {d["name"]: [e["name"] if isinstance(e, dict) else e
+                                  for e in d["entries"]]
+                      for d in y["definitions"] if d["type"] == "enum"}
         self.max_len = {d["name"]: d["value"] for d in y["definitions"]
                         if d["type"] == "const"}
 
@@ -133,10 +137,10 @@ class Error(Exception):
 
 
 class Socket:
-    """One socket of the csig family in a network namespace."""
+    """One socket of a family in a network namespace."""
 
     def __init__(self, ns="", family="csig"):
-        self.spec = Spec()
+        self.spec = Spec(family)
         with in_ns(ns or "."):
             self.s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW,
                                    NETLINK_GENERIC)

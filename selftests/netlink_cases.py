@@ -108,7 +108,7 @@ def wrong_forms(spec, attr, value):
         if "min" in checks:
             limits += [checks["min"] - 1, 0]
         if "enum" in attr:
-            limits += [4, 255]
+            limits += [len(spec.enums[attr["enum"]]), 255]
         for v in limits:
             yield "value %d" % v, nla(i, struct.pack("=" + SIZES[kind], v))
     elif kind == "string":

@@ -198,12 +198,11 @@ static inline u8 qcn_port_cnpvs(const struct qcn_port *port, u8 set,
 
 /**
  * qcn_skb_pass_hooks() - let a packet by the hooks of the device that receives it
- * @skb: packet for netif_rx() or netif_receive_skb()
+ * @skb: packet for netif_receive_skb()
  *
- * For what does not come from the wire of that device: CNMs that we send, and data that
- * comes again without its CN-TAG.  The flag is ifb's.  The core clears it where captures,
- * clsact and the hooks of ingress would be, and does none of them, so it can't outlive
- * its purpose, whatever becomes of hooks and module meanwhile.
+ * For data that comes again, without its CN-TAG.  The flag is ifb's.  The core clears it
+ * where captures, clsact and the hooks of ingress would be, and does none of them, so it
+ * can't outlive its purpose, whatever becomes of hooks and module meanwhile.
  */
 static inline void qcn_skb_pass_hooks(struct sk_buff *skb)
 {
