@@ -28,7 +28,7 @@ help:
 #:
 #: On this machine, for the running kernel (or KDIR=DIR); W=1 C=1 as usual:
 #:   all              modules and tools (default)
-#:   modules          csig.ko
+#:   modules          csig.ko and sch_qcn.ko
 #:   tools            csigctl with the BPF programs, and the plugins for tc
 #:   install          both, with manual pages (DESTDIR= PREFIX= INSTALL_MOD_PATH=)
 #:   dkms-install     the module through DKMS: rebuilt for every new kernel

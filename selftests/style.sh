@@ -26,7 +26,8 @@ files() { # all of the project's
 }
 
 generated() { # filter: without the generated ones
-	grep -v -x -e include/uapi/linux/csig.h -e 'src/csig/netlink_gen\.[ch]'
+	grep -v -x -e 'include/uapi/linux/\(csig\|qcn\)\.h' \
+		-e 'src/\(csig\|qcn\)/netlink_gen\.[ch]'
 }
 
 scripts() { # shell scripts, by name or first line
