@@ -300,6 +300,26 @@ assert_refused() { # STATUS PATTERN COMMAND...
 	[ "$rc" != -1 ] || fail "$*: message '$out' lacks '$pattern'"
 }
 
+# Commands of csigctl that must be refused: lines "PATTERN | COMMAND" on stdin, all in one
+# batch; each must give one message, with its line's number and the pattern.
+all_refused() { # STATUS NS
+	local status=$1 ns=$2 pattern command n=0 rc=0 cases=$_csig_tmp/cases said
+
+	cat >"$cases"
+	sed 's/^[^|]*| *//' "$cases" >"$cases.batch"
+	ctl "$ns" -force -b "$cases.batch" >"$cases.out" 2>"$cases.err" || rc=$?
+	assert_eq "status" "$status" "$rc"
+	assert_eq "output" "" "$(cat "$cases.out")"
+	mapfile -t said <"$cases.err"
+	while IFS='|' read -r pattern command; do
+		pattern="^csigctl: .*batch:$((n + 1)): .*${pattern% }"
+		[[ ${said[n]:-} =~ $pattern ]] ||
+			fail "$command: '$pattern' is not in: ${said[n]:-}"
+		n=$((n + 1))
+	done <"$cases"
+	assert_eq "messages" "$n" "${#said[@]}"
+}
+
 # --- Python programs ----------------------------------------------------------------
 
 # Not a job of the shell: a test ends with those.

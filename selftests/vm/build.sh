@@ -56,8 +56,9 @@ if [ -f "$work/files" ]; then
 	fi
 fi
 mv "$work/files.new" "$work/files"
-# The tests are scripts: nothing to compile for them.
-! grep -qvE '^(selftests/|$)' <<<"$changed" && [ -f "$work/built" ] && exit 0
+# The tests are scripts: nothing to compile for them, but for the module of one.
+! grep -qvE '^(selftests/|$)' <<<"$changed" &&
+	! grep -qE '^selftests/dcbqcn/' <<<"$changed" && [ -f "$work/built" ] && exit 0
 rm -f "$work/built"
 [ "${1:-}" != --sync-only ] || exit 0
 kver=$(cat "$kernel/kver")
@@ -69,6 +70,7 @@ build_in_root() {
 
 	jobs=$(nproc)
 	make -C /csig -j"$jobs" modules tools KDIR="$kdir"
+	make -C /csig/selftests/dcbqcn KDIR="$kdir"
 	find /stage -mindepth 1 -delete
 	make -C /csig install KDIR="$kdir" DESTDIR=/stage PREFIX=/usr \
 		INSTALL_MOD_PATH=/stage/usr CONFIG_MODULE_COMPRESS_XZ=
