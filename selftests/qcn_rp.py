@@ -79,7 +79,7 @@ class Sender(threading.Thread):
     def run(self):
         while not self.stop:
             for n in range(len(self.socks)):
-                self.once(n, 8 // self.gso if self.bursts else 1)
+                self.once(n, 16 // self.gso if self.bursts else 1)
             if self.bursts:     # a limiter goes when nothing waits
                 time.sleep(0.06)
 

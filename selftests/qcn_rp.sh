@@ -88,14 +88,14 @@ many() {
 
 order() {
 	link
-	line 20mbit 3000 rate 20mbit timer 2ms bytes 10000
+	line 20mbit 9000 rate 20mbit timer 2ms bytes 10000
 	run order
 }
 
 order_tagged() {
 	link
 	domain interior-ready
-	line 20mbit 3000 rate 20mbit rps 4 hash flow timer 2ms bytes 10000
+	line 20mbit 9000 rate 20mbit rps 4 hash flow timer 2ms bytes 10000
 	run order
 }
 
