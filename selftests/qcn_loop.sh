@@ -9,6 +9,7 @@
 
 # shellcheck disable=SC2034
 csig_module=sch_qcn
+qcn_scale 50000000		# T is 300 ms
 
 # Per mille of what a line of BPS could carry
 busy() { # BPS

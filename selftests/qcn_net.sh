@@ -18,12 +18,13 @@ qcn_burst=32000			# what a late timer may lose, 2.6 ms
 qcn_qeq=26000
 qcn_limit=$((6 * qcn_qeq))
 
-# The standard's settings are those of 10 Gbit/s; rates and times follow the line.
-qcn_scale() { # BPS
+# The standard's settings are those of 10 Gbit/s: rates are shares of the line, and a timer
+# period has to be long enough for 12 stages in octets, T * line / (8 * 150000).
+qcn_scale() { # BPS [TIMER-MS]
 	qcn_bps=$1
-	qcn_t_ms=$((150000000000 / qcn_bps))
+	qcn_t_ms=${2:-$((15000000000 / qcn_bps))}
 	qcn_rp_options=(rate "$qcn_bps" min-rate $((qcn_bps / 2000))
-		ai $((qcn_bps / 2000)) hai $((qcn_bps / 200)) timer ${qcn_t_ms}ms)
+		ai $((qcn_bps / 2000)) hai $((qcn_bps / 200)) timer "${qcn_t_ms}ms")
 }
 qcn_scale $qcn_bps
 
