@@ -147,7 +147,7 @@ links() {
 namespaces() {
 	local i n order
 
-	for ((i = 0; i < 6; i++)); do
+	for ((i = 0; i < 5; i++)); do
 		qcn_make 2
 		narrow
 		ctl h1 qcn domain set dev eth0 cnpv 0 mode interior-ready
@@ -240,7 +240,7 @@ faults() {
 need bridge csigctl ping
 RANDOM=${QCN_SEED:-1}
 ktap_plan $((4 + $(faults && echo 3 || echo 0)))
-run_test namespaces "namespaces deleted in any order, 6 times"
+run_test namespaces "namespaces deleted in any order, 5 times"
 qcn_make 2
 run_test replaced "180 replacements of qdiscs, with changes"
 run_test links "links deleted and moved, 8 times"
