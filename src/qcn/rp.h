@@ -34,7 +34,7 @@
  * reaction point that nobody asked for long catches up while frames come.
  */
 #define QCN_RP_REPLAY		256
-#define QCN_RP_REPLAY_DUMP	65536
+#define QCN_RP_REPLAY_DUMP	16384
 
 /* Limiters that no frame waits for are released a little late: few wake-ups. */
 #define QCN_RP_IDLE_NS		10000000ULL

@@ -338,7 +338,13 @@ static bool qcn_rp_notice_flow(struct qcn_rp_sched *q, u16 rpid,
 	return true;
 }
 
-static void qcn_rp_notice(struct qcn_rp_sched *q, const struct qcn_notice *n)
+/*
+ * A CNM for all flows is work for up to 100 limiters.  Of those that come between two
+ * frames of the host one for each priority counts, so that a flood takes no more time
+ * than that from a frame; @all has the priorities that had theirs.
+ */
+static void qcn_rp_notice(struct qcn_rp_sched *q, const struct qcn_notice *n,
+			  u8 *all)
 {
 	bool used = false;
 	unsigned int i;
@@ -350,13 +356,15 @@ static void qcn_rp_notice(struct qcn_rp_sched *q, const struct qcn_notice *n)
 	}
 	qcn_rp_check(q, n->priority);
 	rps = q->rps[n->priority];
-	if (!rps || n->rpid > rps) {
+	if (!rps || n->rpid > rps ||
+	    (!n->rpid && rps > 1 && qcn_has(*all, n->priority))) {
 		q->st.cnm_ignored++;
 		return;
 	}
 	if (n->rpid) {
 		used = qcn_rp_notice_flow(q, n->rpid, n);
 	} else {
+		*all |= BIT(n->priority);
 		for (i = 1; i <= rps; i++)
 			used |= qcn_rp_notice_flow(q, i, n);
 	}
@@ -368,6 +376,7 @@ static void qcn_rp_drain(struct qcn_rp_sched *q)
 {
 	struct qcn_inbox *inbox = &q->inbox;
 	unsigned int i, count;
+	u8 all = 0;
 
 	spin_lock(&inbox->lock);
 	count = min_t(unsigned int, inbox->count, QCN_INBOX_LEN);
@@ -378,7 +387,7 @@ static void qcn_rp_drain(struct qcn_rp_sched *q)
 	spin_unlock(&inbox->lock);
 
 	for (i = 0; i < count; i++)
-		qcn_rp_notice(q, &q->notice[i]);
+		qcn_rp_notice(q, &q->notice[i], &all);
 	/* Once for all of them, since it may look at each frame that waits. */
 	if (q->fresh)
 		qcn_rp_sort_fresh(q);
