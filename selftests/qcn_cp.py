@@ -7,6 +7,7 @@
   qcn_cp.py fdb (likewise)
   qcn_cp.py intervals (likewise)
   qcn_cp.py ahead (likewise)
+  qcn_cp.py strip (likewise)
   qcn_cp.py refused --port NS/DEV
 
 The source is a host at a bridge, the port that to the sink, another host.  The port's
@@ -389,6 +390,40 @@ def cmd_ahead(args):
     return 0
 
 
+# --- the CN-TAG goes as the frame leaves -----------------------------------------------
+
+def cmd_strip(args):
+    """The priority's mode is interior: the CNM has the RPID, what leaves has none."""
+    net = Net(args)
+    at_sink = Port(args.sink, True)
+    net.queue("")
+    frame = build("q:10/5 cn:7" + FILL)
+    model, q = Model(), 0
+    while model.came < BASE:
+        q = model.put(counted(frame, True))
+        net.source.send(frame)
+    got, want = net.answers(), [expect(net, frame, q, {})]
+    # two passed, one waits at the tbf, without a change of what it counts
+    st = net.stats()
+    counts = st["stripped"], st["backlog"]
+    if got != want or counts != (3, sum(model.wait)):
+        print([f.hex() for f in got], want[0].hex(), counts, sum(model.wait))
+        return 1
+    net.tc.tbf_rate(net.dev, 100000000, 32000, 1000000, 0)
+    net.source.send(frame)
+    sent = model.came // counted(frame, True) + 1
+    for n in range(sent):
+        got = at_sink.recv(time.monotonic() + 20)
+        if got != frame[:16] + frame[20:]:
+            print("frame %d: %s" % (n, got and got.hex()))
+            return 1
+    left = [(q["kind"], q["qlen"], q["backlog"]) for q in net.tc.dump(net.dev)]
+    if any(q[1:] != (0, 0) for q in left) or net.stats()["stripped"] != sent:
+        print(left, net.stats())
+        return 1
+    return 0
+
+
 # --- what is refused ----------------------------------------------------------------
 
 SOL_NETLINK, NETLINK_CAP_ACK, NETLINK_EXT_ACK = 270, 10, 11
@@ -464,7 +499,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sub = p.add_subparsers(dest="what", required=True)
     sub.add_parser("vectors").add_argument("file")
-    for name in "cases", "fdb", "intervals", "ahead":
+    for name in "cases", "fdb", "intervals", "ahead", "strip":
         q = sub.add_parser(name)
         for where in "--source", "--port", "--sink":
             q.add_argument(where, required=True)

@@ -54,6 +54,12 @@ ahead() {
 	qcn_cp_py ahead
 }
 
+strip() {
+	net
+	ctl sw qcn domain set dev p2 cnpv 5 mode interior
+	qcn_cp_py strip
+}
+
 options() {
 	swtc -j qdisc show dev p2 | jq -S -c '.[] | select(.kind == "qcn_cp") | .options'
 }
@@ -93,11 +99,13 @@ settings() {
 		.backlog == 0'
 }
 
-ktap_plan 7
+need bridge csigctl
+ktap_plan 8
 run_test vectors "the test's own CNMs are those of the test vectors"
 run_test on_the_wire "CNMs octet by octet, and frames that get none"
 run_test bridge_learns "what the bridge learns from CNMs"
 run_test intervals "intervals of samples, statistics"
 run_test ahead "CNMs pass data that waits"
+run_test strip "the CN-TAG goes as a frame leaves, the CNM has its RPID"
 run_test refused "bad options are refused, nothing changed"
 run_test settings "defaults and changes"
