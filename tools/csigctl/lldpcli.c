@@ -24,8 +24,6 @@
 #define TLV_OUI		"00,80,c2"
 #define TLV_SUBTYPE	"8"
 
-extern char **environ;
-
 const char *lldp_socket;
 static char why[512];
 
