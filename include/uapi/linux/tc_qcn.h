@@ -59,7 +59,7 @@ enum tc_qcn_cp_attr {
  * @cnm: CNMs sent, by QntzFb >> 3
  * @cnm_dropped: CNMs that could not be built or delivered
  * @unanswerable: frames that were due and could not be answered
- * @discarded: frames that found the queue full
+ * @discarded: frames that found the queue full, or had to go as its limit came down
  * @transmitted: frames that left
  * @stripped: CN-TAGs taken off as they left
  * @queue_sum_bytes: queue after each frame that came, summed up over @queue
