@@ -108,7 +108,8 @@ delivered() { # FUNCTION that makes ports
 	mkveth a eth1 03 b eth1 04
 	ip -n "$(ns b)" link add link eth0 name eth0.10 type vlan id 10
 	ip -n "$(ns b)" link set dev eth0.10 up
-	mkbridge b br0 "address 02:00:00:00:00:05" eth1
+	mkbridge b br0 "" eth1
+	ip -n "$(ns b)" link set dev br0 address 02:00:00:00:00:05
 	addr b eth0 10.1.0.2/24 fd01::2/64
 	addr b eth0.10 10.2.0.2/24
 	addr b br0 10.3.0.2/24
