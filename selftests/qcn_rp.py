@@ -52,7 +52,7 @@ class Sender(threading.Thread):
         with in_ns(ns):
             for n in range(flows):
                 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-                s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 10000 * gso)
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 40000 * gso)
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, priority)
                 s.bind(("10.0.0.1", FIRST_PORT + 100 * priority + n))
                 s.connect(("10.0.0.2", 9))
@@ -85,7 +85,10 @@ class Sender(threading.Thread):
 
     def end(self):
         self.stop = True
-        self.join()
+        if self.is_alive():
+            self.join()
+        for s in self.socks:
+            s.close()
 
 
 class Link:

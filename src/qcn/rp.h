@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the parts of the reaction point share: rp.c is the qdisc, rp_flow.c its limiters,
- * rp_opt.c its options.  All of it is guarded by the lock of the root qdisc.
+ * rp_opt.c its options, rp_dump.c what it shows.  All of it is guarded by the lock of the root qdisc.
  */
 #ifndef QCN_RP_H
 #define QCN_RP_H
@@ -249,6 +249,11 @@ static inline bool qcn_rp_tags(const struct qcn_rp_sched *q, u8 priority)
 {
 	return qcn_port_mode(q->port, priority) == QCN_DEFENCE_INTERIOR_READY;
 }
+
+/* rp_dump.c */
+extern const struct Qdisc_class_ops qcn_rp_class_ops;
+int qcn_rp_dump(struct Qdisc *sch, struct sk_buff *skb);
+int qcn_rp_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
 
 /* rp_opt.c */
 void qcn_rp_options_init(struct qcn_rp_options *opt);
