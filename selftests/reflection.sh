@@ -105,8 +105,9 @@ room() { # FORMAT
 	talk --bytes 600000 --back 600000
 	hosts_features tso on gso on
 	talked '[.packets[] | select(.dir == ">") | .frame] | max <= 1518'
-	talked '[.packets[] | select(.dir == ">" and .len > 1300)] |
-		length > 300 and (map(select(.tag)) | length) > length * 0.9'
+	# what a busy machine sends again has none, but had one
+	talked '[.packets[] | select(.dir == ">" and .len > 1300)] | group_by(.seq) |
+		length > 300 and (map(select(any(.[]; .tag))) | length) > length * 0.9'
 	# nothing was lost; a tail may be probed
 	sent_once
 	hosts_disable
