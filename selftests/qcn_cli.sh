@@ -166,7 +166,7 @@ limiter() {
 	local cnm
 
 	switch
-	tc -n "$(ns h2)" qdisc add dev v1 root handle 2: qcn_rp rate 10mbit
+	tc -n "$(ns h2)" qdisc add dev v1 root handle 2: qcn_rp rate 10mbit timer 10s
 	cnm=$(python3 -c '
 pdu = (0 << 12 | 63).to_bytes(2, "big") + bytes(8) + bytes(4) + (3 << 13).to_bytes(2, "big")
 pdu += bytes(6) + bytes(2)
