@@ -16,6 +16,7 @@
 #include <csig/word.h>
 
 #define CSIG_NO_SIGNAL_EVERY	16	/* data segments */
+#define CSIG_TCP_OPTIONS_MAX	40	/* octets of all options of a segment */
 
 /* What a segment is to carry */
 enum csig_pick {
@@ -57,7 +58,7 @@ static __always_inline int csig_pick(const struct csig_flow *flow,
 	int pick = CSIG_PICK_NONE, t;
 
 	if (pending) {
-		for (t = 0; t < CSIG_SIGNALS; t++) {
+		for (t = 0; t < CSIG_SIGNALS && pending >> t; t++) {
 			if (!(pending >> t & 1) ||
 			    flow->pending_since_ns[t] >= oldest)
 				continue;
@@ -87,22 +88,39 @@ static __always_inline __u32 csig_pick_len(const struct csig_flow *flow,
 
 /*
  * Room in full-size segments.  It must cover what later segments carry, so it is for the
- * largest option that this connection may need, and for the tag where the device has
- * no room beyond its MTU.
+ * largest option that this connection may need: none before a tag came in, who only
+ * sends keeps full segments.  And for the tag where the device has no room beyond its
+ * MTU.
  */
 static __always_inline void csig_reserve_mss(struct bpf_sock_ops *ctx,
 					     struct csig_flow *flow, __u8 kind)
 {
-	__u32 len = csig_opt_head_len(kind);
+	__u32 len = 0;
 
-	len += csig_data_len(flow->rx_formats >> CSIG_FORMAT_EXPANDED & 1);
-	len = csig_align4(len);
+	if (flow->rx_formats) {
+		len = csig_opt_head_len(kind);
+		len += csig_data_len(flow->rx_formats >> CSIG_FORMAT_EXPANDED & 1);
+		len = csig_align4(len);
+	}
 	flow->mss_reserved = (__u8)len;
-	if (!bpf_reserve_hdr_opt(ctx, len + flow->mss_less, 0))
+	if (!(len + flow->mss_less) ||
+	    !bpf_reserve_hdr_opt(ctx, len + flow->mss_less, 0))
 		return;
 	/* SACK blocks take what there is; they go again. */
 	if (!flow->mss_less || bpf_reserve_hdr_opt(ctx, len, 0))
 		flow->mss_reserved = 0;
+}
+
+/* Will the option make no segment longer than it was cut for? */
+static __always_inline bool csig_has_room(const struct bpf_sock_ops *ctx,
+					  const struct csig_flow *flow,
+					  const struct bpf_tcp_sock *tp,
+					  __u32 len)
+{
+	__u32 payload = ctx->skb_len;
+
+	return csig_align4(len) <= flow->mss_reserved || !payload ||
+	       payload + CSIG_TCP_OPTIONS_MAX <= tp->mss_cache;
 }
 
 /* Length of the option of a segment; its choice is made again when it is written. */
@@ -120,9 +138,8 @@ static __always_inline void csig_reserve(struct bpf_sock_ops *ctx,
 	len = csig_pick_len(flow, csig_pick(flow, tp->data_segs_in), kind);
 	if (!len)
 		return;
-	/* Longer than segments with data were cut for: with the next ACK */
-	if (ctx->skb_len && csig_align4(len) > flow->mss_reserved)
-		return;
+	if (!csig_has_room(ctx, flow, tp, len))
+		return;		/* with the next one that has */
 	if (!bpf_reserve_hdr_opt(ctx, len, 0))
 		return;
 	flow->no_room++;
