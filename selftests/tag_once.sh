@@ -28,6 +28,9 @@ bond() { # NS MODE ADDRESS
 		ip -n "$n" link set dev $dev down
 		ip -n "$n" link set dev $dev master bond0
 	done
+	# both ends must choose the same link
+	[ "$2" != active-backup ] ||
+		ip -n "$n" link set dev bond0 type bond primary eth0
 	ip -n "$n" link set dev bond0 up
 	addr "$1" bond0 "$3/24"
 }
