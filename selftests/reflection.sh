@@ -60,7 +60,8 @@ values_agree() { # FORMAT
 # tags that came before it.
 policy() { # latest|summary
 	hosts_enable format expanded signals pd reflect "$1"
-	path_child 3 netem delay 10ms 8ms limit 10000
+	# with a rate netem keeps the order, and in order there is one ACK for two
+	path_child 3 netem delay 10ms 8ms rate 100mbit limit 10000
 	talk --bytes 60000 --back 10 --slow 0.004
 	path_child 3 netem delay $path_delay limit 10000
 	talked '[.packets[] | select(.dir == ">" and .tag)] | length > 30'
