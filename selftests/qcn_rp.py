@@ -29,7 +29,7 @@ NLM_F_CAPPED, NLMSGERR_ATTR_MSG = 0x100, 1
 OVERHEAD = 24           # on the wire, beyond the octets of a frame
 FIRST_PORT = 7000
 
-Seen = collections.namedtuple("Seen", "rpid port seq size at")
+Seen = collections.namedtuple("Seen", "rpid port seqs size at")
 
 
 def check(ok, text):
@@ -130,8 +130,8 @@ class Link:
         q = self.rp()
         check(q["active"] == 0 and q["releases"] == q["activations"] > 0, str(q))
 
-    def recv(self, deadline):
-        """The next frame of a Sender."""
+    def recv(self, deadline, payload=0):
+        """The next frame of a Sender; with the octets of a payload, all of a super-packet."""
         while (f := self.port.recv(deadline)) is not None:
             at, rpid = 12, None
             while (kind := struct.unpack_from("!H", f, at)[0]) in (0x8100, 0x22e9):
@@ -141,8 +141,9 @@ class Link:
             if kind != 0x0800 or len(f) < at + 34:
                 continue
             port, = struct.unpack_from("!H", f, at + 22)
-            seq, = struct.unpack_from("!I", f, at + 30)
-            return Seen(rpid, port, seq, len(f), time.monotonic())
+            seqs = [struct.unpack_from("!I", f, i)[0]
+                    for i in range(at + 30, len(f) - 3, payload or len(f))]
+            return Seen(rpid, port, seqs, len(f), time.monotonic())
         return None
 
     def during(self, seconds):
@@ -161,6 +162,17 @@ class Link:
         check(len(frames) > 5, "only %d frames" % len(frames))
         bits = 8 * sum(f.size + OVERHEAD for f in frames[1:])
         return bits / (frames[-1].at - frames[0].at)
+
+    def leaves_at_cr(self, seconds):
+        """Three attempts: what a machine loses that stands still is not the limiter's."""
+        for _ in range(3):
+            cr = self.limiters()[0]["cr_bps"]
+            rate = self.rate(seconds)
+            print("CR %d, on the wire %d bit/s: %.3f" % (cr, rate, rate / cr))
+            check(cr == self.limiters()[0]["cr_bps"], "CR changed meanwhile")
+            if 0.95 < rate / cr < 1.03:
+                return
+        check(False, "that is not CR")
 
 
 # --- options ----------------------------------------------------------------------
@@ -267,11 +279,7 @@ def cmd_rate(link, _):
     for _ in range(2):
         link.cnm()
         link.wait("a queue", lambda: link.limiters()[0]["qlen"])
-        cr = link.limiters()[0]["cr_bps"]
-        rate = link.rate(1.5)
-        print("CR %d, on the wire %d bit/s: %.3f" % (cr, rate, rate / cr))
-        check(0.88 < rate / cr < 1.05, "that is not CR")
-        check(cr == link.limiters()[0]["cr_bps"], "CR changed meanwhile")
+        link.leaves_at_cr(1.5)
     link.drop_old()
     other.once(0, 50)
     got = [f.port for f in link.during(1)]
@@ -430,32 +438,37 @@ def cmd_many(link, _):
 # --- queues ---------------------------------------------------------------------------
 
 def in_order(link, sender, seconds):
-    """Numbers of each flow without a gap; how many frames there were."""
-    following, count = collections.Counter(), 0
+    """Numbers of each flow without a gap; segments of super-packets are frames, too."""
+    following, count, passed = collections.Counter(), 0, 0
     end = time.monotonic() + seconds
     cnm_at = 0
     activations = link.rp()["activations"]
-    while (now := time.monotonic()) < end or not sender.stop:
-        if now >= end:
+    while not sender.stop or count < sum(sender.sent):
+        if (now := time.monotonic()) >= end:
+            if sender.stop:
+                break
             sender.end()
-            end = now + 1
-        f = link.recv(min(end, now + 0.05))
+            end = now + 5 * SCALE
+        f = link.recv(min(end, now + 0.05), sender.size)
         if f is None:
             continue
         if not sender.stop and now > cnm_at:    # others wait behind this one
             link.port.send(cnm(MAC, FB_MAX))
             cnm_at = now + 0.1
-        count += 1
-        check(f.seq == following[f.port], "port %d: %d after %d" %
-              (f.port, f.seq, following[f.port] - 1))
-        following[f.port] += 1
+        for seq in f.seqs:
+            check(seq == following[f.port], "port %d: %d after %d" %
+                  (f.port, seq, following[f.port] - 1))
+            following[f.port] += 1
+        count += len(f.seqs)
+        passed += len(f.seqs) > 1
     for n, sent in enumerate(sender.sent):
         check(sent == following[FIRST_PORT + n], "flow %d: %d sent, %d came" %
               (n, sent, following[FIRST_PORT + n]))
     check(count > 100, "only %d frames" % count)
     q = link.rp()
     check(q["activations"] - activations > 5, "too few activations: %s" % q)
-    print("%d frames, %d activations" % (count, q["activations"] - activations))
+    print("%d frames, %d super-packets passed, %d activations" %
+          (count, passed, q["activations"] - activations))
 
 
 def cmd_order(link, _):
@@ -529,10 +542,7 @@ def cmd_parent(link, _):
     sender = Sender(link.ns)
     sender.start()
     link.wait("a queue", lambda: link.limiters()[0]["qlen"])
-    cr = link.limiters()[0]["cr_bps"]
-    rate = link.rate(1)
-    print("CR %d, on the wire %d bit/s" % (cr, rate))
-    check(0.85 < rate / cr < 1.08, "that is not CR")
+    link.leaves_at_cr(1)
     sender.end()
     link.wait("an empty queue", lambda: all(
         (q["qlen"], q["backlog"]) == (0, 0) for q in link.tc.dump(link.dev)))
