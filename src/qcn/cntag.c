@@ -183,7 +183,11 @@ int qcn_skb_set_pcp(struct sk_buff *skb, const struct qcn_frame *f, u8 pcp)
 /*
  * What has a CN-TAG at the top of a device is for this host: from a bridge, a bond, a
  * VLAN device, or a device that is no port.  It goes through the device's handlers once
- * more, so a second CN-TAG ends here.
+ * more, so a second CN-TAG ends here.  A port's hook has seen it; what filters at ingress
+ * of any other device is to see it as it is delivered.
+ *
+ * The module may be there for somebody else: where nothing is a port it takes nothing off,
+ * and frames end, counted by the device, as without it.
  */
 static int qcn_cntag_rcv(struct sk_buff *skb, struct net_device *dev,
 			 struct packet_type *pt, struct net_device *orig_dev)
@@ -193,6 +197,11 @@ static int qcn_cntag_rcv(struct sk_buff *skb, struct net_device *dev,
 
 	if (skb->pkt_type == PACKET_OTHERHOST)
 		goto drop;
+	if (xa_empty(&qcn_net(dev_net(dev))->ports)) {
+		dev_core_stats_rx_dropped_inc(dev);
+		kfree_skb_reason(skb, SKB_DROP_REASON_UNHANDLED_PROTO);
+		return NET_RX_DROP;
+	}
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (unlikely(!skb))
 		return NET_RX_DROP;
@@ -201,11 +210,14 @@ static int qcn_cntag_rcv(struct sk_buff *skb, struct net_device *dev,
 	    qcn_skb_deliver(skb, &f)) {
 		if (port)
 			qcn_stat_inc(port, QCN_A_PORT_STATS_UNDELIVERED);
+		else
+			dev_core_stats_rx_dropped_inc(dev);
 		goto drop;
 	}
-	if (port)
+	if (port) {
 		qcn_stat_inc(port, QCN_A_PORT_STATS_DELIVERED);
-	qcn_skb_pass_hooks(skb);
+		qcn_skb_pass_hooks(skb);
+	}
 	return netif_receive_skb(skb);
 
 drop:

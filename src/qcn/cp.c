@@ -223,8 +223,7 @@ static void qcn_cp_strip(struct qcn_cp_sched_data *q, struct sk_buff *skb)
 	struct qcn_frame f;
 	u8 mode;
 
-	if (!qcn_skb_parse(skb, &f) || !f.cntag ||
-	    csig_dst_is_link_local(f.dst))
+	if (!qcn_skb_parse(skb, &f) || !qcn_frame_tagged(&f))
 		return;
 	mode = qcn_port_mode(q->port, qcn_skb_priority(skb, &f));
 	if (!qcn_mode_rules(mode)->strip)

@@ -51,16 +51,11 @@ static void qcn_ingress_priority(struct qcn_port *port, struct sk_buff *skb,
 	qcn_stat_inc(port, QCN_A_PORT_STATS_REMAPPED);
 }
 
-/*
- * A device whose rx handler takes the frame is no end host, or not yet.  A VLAN tag after
- * the CN-TAG, where none should be, has to go through the device once more:
- * qcn_cntag_rcv().
- */
+/* A device whose rx handler takes the frame is no end host, or not yet. */
 static void qcn_ingress_cntag(struct qcn_port *port, struct sk_buff *skb,
 			      const struct qcn_frame *f)
 {
-	if (!qcn_frame_tagged(f) || f->msdu != f->cntag + CSIG_CNTAG_LEN ||
-	    skb->pkt_type == PACKET_OTHERHOST ||
+	if (!qcn_frame_tagged(f) || skb->pkt_type == PACKET_OTHERHOST ||
 	    rcu_access_pointer(skb->dev->rx_handler))
 		return;
 	qcn_stat_inc(port, unlikely(qcn_skb_deliver(skb, f)) ?

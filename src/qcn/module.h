@@ -200,20 +200,25 @@ static inline u8 qcn_port_cnpvs(const struct qcn_port *port, u8 set,
  * qcn_skb_pass_hooks() - let a packet by the hooks of the device that receives it
  * @skb: packet for netif_receive_skb()
  *
- * For data that comes again, without its CN-TAG.  The flag is ifb's.  The core clears it
- * where captures, clsact and the hooks of ingress would be, and does none of them, so it
- * can't outlive its purpose, whatever becomes of hooks and module meanwhile.
+ * For data that comes again to a port, without its CN-TAG.  The flag is ifb's.  The core
+ * clears it where captures, clsact and the hooks of ingress would be, and does none of
+ * them, so it can't outlive its purpose, whatever becomes of hooks and module meanwhile.
  */
 static inline void qcn_skb_pass_hooks(struct sk_buff *skb)
 {
 	skb->tc_skip_classify = 1;
 }
 
-/* Has the frame a CN-TAG that may be taken off?  Those of CNMs are their own. */
+/*
+ * Has the frame a CN-TAG that may be taken off?  Those of CNMs are their own.  What comes
+ * after it must not become a tag by that: a VLAN tag would lead into a VLAN that the
+ * sender may be no part of.
+ */
 static inline bool qcn_frame_tagged(const struct qcn_frame *f)
 {
-	return f->cntag && f->inner != CSIG_ETH_CNTAG &&
-	       f->inner != CSIG_ETH_CNM && !csig_dst_is_link_local(f->dst);
+	return f->cntag && f->msdu == f->cntag + CSIG_CNTAG_LEN &&
+	       f->inner != CSIG_ETH_CNTAG && f->inner != CSIG_ETH_CNM &&
+	       !csig_dst_is_link_local(f->dst);
 }
 
 /* cntag.c: frames and their CN-TAG; data at the MAC header */
@@ -231,7 +236,8 @@ void qcn_cntag_exit(void);
 typedef int (*qcn_enqueue_t)(struct sk_buff *skb, struct Qdisc *sch,
 			     struct sk_buff **to_free);
 int qcn_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
-			 struct sk_buff **to_free, qcn_enqueue_t enqueue);
+			 netdev_features_t without, struct sk_buff **to_free,
+			 qcn_enqueue_t enqueue);
 
 /* hooks.c: what a port does to frames that come in and leave */
 int qcn_hooks_add(struct qcn_port *port, struct netlink_ext_ack *extack);
