@@ -212,7 +212,7 @@ static int qcn_cp_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			  struct sk_buff **to_free)
 {
 	if (skb_is_gso(skb))
-		return qcn_enqueue_segments(skb, sch, to_free,
+		return qcn_enqueue_segments(skb, sch, 0, to_free,
 					    qcn_cp_enqueue_one);
 	return qcn_cp_enqueue_one(skb, sch, to_free);
 }

@@ -124,6 +124,8 @@ struct qcn_config {
  * @cps: congestion points; RTNL
  * @users: qdiscs that have a pointer; RTNL
  * @listed: it is in qcn_net.ports; RTNL
+ * @parses_headers: the hardware needs what has a CN-TAG summed, since it looks for headers
+ *	where they are in frames without one
  * @dev: the device, valid while @listed
  * @qn: its network namespace, likewise
  * @hooks: where frames come in and leave
@@ -140,6 +142,7 @@ struct qcn_port {
 	struct list_head cps;
 	unsigned int users;
 	bool listed;
+	bool parses_headers;
 	struct net_device *dev;
 	struct qcn_net *qn;
 	struct nf_hook_ops hooks[2];

@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 #include <net/rtnetlink.h>
 
+#include "../l2.h"
 #include "module.h"
 
 /**
@@ -116,6 +117,7 @@ static struct qcn_port *qcn_port_alloc(struct net_device *dev)
 	INIT_LIST_HEAD(&port->cps);
 	port->dev = dev;
 	port->qn = qcn_net(dev_net(dev));
+	port->parses_headers = l2_dev_parses_headers(dev);
 	return port;
 }
 
@@ -383,10 +385,21 @@ void qcn_ports_free(struct qcn_net *qn)
 		qcn_port_unlist(port);
 }
 
+static int qcn_port_relook(struct net_device *dev,
+			   struct netdev_nested_priv *priv)
+{
+	struct qcn_port *port = qcn_port_find(dev);
+
+	if (port)
+		WRITE_ONCE(port->parses_headers, l2_dev_parses_headers(dev));
+	return 0;
+}
+
 static int qcn_netdev_event(struct notifier_block *nb, unsigned long event,
 			    void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct netdev_notifier_changeupper_info *info;
 	struct qcn_port *port;
 
 	switch (event) {
@@ -398,6 +411,10 @@ static int qcn_netdev_event(struct notifier_block *nb, unsigned long event,
 		port = qcn_port_find(dev);
 		if (port)
 			qcn_port_unlist(port);
+		break;
+	case NETDEV_CHANGEUPPER:
+		info = ptr;
+		l2_lower_changed(info->upper_dev, qcn_port_relook);
 		break;
 	}
 	return NOTIFY_DONE;

@@ -94,6 +94,14 @@ static bool qcn_rp_must_segment(struct qcn_rp_sched *q,
 	       (qcn_rp_tags(q, cb->priority) || qcn_rp_flow_of(q, skb));
 }
 
+/* Where adapters can't sum what gets a CN-TAG, segmentation does so as it copies. */
+static netdev_features_t qcn_rp_without(const struct qcn_rp_sched *q,
+					const struct sk_buff *skb)
+{
+	return READ_ONCE(q->port->parses_headers) &&
+	       qcn_rp_tags(q, qcn_rp_cb(skb)->priority) ? NETIF_F_CSUM_MASK : 0;
+}
+
 static int qcn_rp_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			  struct sk_buff **to_free)
 {
@@ -103,8 +111,8 @@ static int qcn_rp_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	qcn_rp_classify(q, skb);
 	/* Segments inherit what was found out. */
 	if (qcn_rp_must_segment(q, skb))
-		return qcn_enqueue_segments(skb, sch, to_free,
-					    qcn_rp_enqueue_one);
+		return qcn_enqueue_segments(skb, sch, qcn_rp_without(q, skb),
+					    to_free, qcn_rp_enqueue_one);
 	return qcn_rp_enqueue_one(skb, sch, to_free);
 }
 
@@ -123,7 +131,8 @@ static void qcn_rp_tag(struct qcn_rp_sched *q, struct sk_buff *skb)
 	if (skb_is_gso(skb))
 		err = -ENOMEM;	/* it could not be segmented */
 	/* Adapters look for IP where the tag will be. */
-	else if (skb->ip_summed == CHECKSUM_PARTIAL && skb->dev->dev.parent)
+	else if (skb->ip_summed == CHECKSUM_PARTIAL &&
+		 READ_ONCE(q->port->parses_headers))
 		err = skb_checksum_help(skb);
 	else
 		err = 0;
@@ -170,7 +179,8 @@ static void qcn_rp_split_head(struct Qdisc *sch, struct qcn_rp_fifo *fifo)
 
 	qdisc_qstats_backlog_dec(sch, skb);
 	WRITE_ONCE(sch->q.qlen, sch->q.qlen - 1);
-	qcn_enqueue_segments(skb, sch, NULL, qcn_rp_split_one);
+	qcn_enqueue_segments(skb, sch, qcn_rp_without(q, skb), NULL,
+			     qcn_rp_split_one);
 	if (fifo == &q->direct)
 		q->waiting[priority] += q->split.len - 1;
 	q->split.tail->next = fifo->head;
