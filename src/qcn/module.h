@@ -124,6 +124,7 @@ struct qcn_config {
  * @cps: congestion points; RTNL
  * @users: qdiscs that have a pointer; RTNL
  * @listed: it is in qcn_net.ports; RTNL
+ * @speed_stale: the link may have another speed than its reaction points know; RTNL
  * @parses_headers: the hardware needs what has a CN-TAG summed, since it looks for headers
  *	where they are in frames without one
  * @dev: the device, valid while @listed
@@ -142,6 +143,7 @@ struct qcn_port {
 	struct list_head cps;
 	unsigned int users;
 	bool listed;
+	bool speed_stale;
 	bool parses_headers;
 	struct net_device *dev;
 	struct qcn_net *qn;
@@ -257,6 +259,7 @@ void qcn_cnm_receive(struct qcn_port *port, const struct sk_buff *skb,
 int qcn_cp_register(void);
 void qcn_cp_unregister(void);
 int qcn_rp_register(void);
+void qcn_rp_link_changed(struct qcn_inbox *inbox);
 void qcn_rp_unregister(void);
 
 /* netlink.c */

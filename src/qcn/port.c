@@ -385,13 +385,51 @@ void qcn_ports_free(struct qcn_net *qn)
 		qcn_port_unlist(port);
 }
 
+/*
+ * Link speeds are read by a worker: notifiers run with or without the device's own lock,
+ * depending on event and kernel, and ethtool takes it.
+ */
+static void qcn_speed_fn(struct work_struct *work)
+{
+	struct qcn_inbox *inbox;
+	struct qcn_port *port;
+	unsigned long index;
+	struct net *net;
+
+	rtnl_lock();
+	down_read(&net_rwsem);
+	for_each_net(net) {
+		xa_for_each(&qcn_net(net)->ports, index, port) {
+			if (!port->speed_stale)
+				continue;
+			port->speed_stale = false;
+			list_for_each_entry(inbox, &port->inboxes, list)
+				qcn_rp_link_changed(inbox);
+		}
+	}
+	up_read(&net_rwsem);
+	rtnl_unlock();
+}
+
+static DECLARE_WORK(qcn_speed_work, qcn_speed_fn);
+
+static void qcn_port_refresh_speed(struct qcn_port *port)
+{
+	if (list_empty(&port->inboxes))
+		return;
+	port->speed_stale = true;
+	schedule_work(&qcn_speed_work);
+}
+
 static int qcn_port_relook(struct net_device *dev,
 			   struct netdev_nested_priv *priv)
 {
 	struct qcn_port *port = qcn_port_find(dev);
 
-	if (port)
+	if (port) {
 		WRITE_ONCE(port->parses_headers, l2_dev_parses_headers(dev));
+		qcn_port_refresh_speed(port);
+	}
 	return 0;
 }
 
@@ -416,6 +454,12 @@ static int qcn_netdev_event(struct notifier_block *nb, unsigned long event,
 		info = ptr;
 		l2_lower_changed(info->upper_dev, qcn_port_relook);
 		break;
+	case NETDEV_UP:
+	case NETDEV_CHANGE:
+		port = qcn_port_find(dev);
+		if (port)
+			qcn_port_refresh_speed(port);
+		break;
 	}
 	return NOTIFY_DONE;
 }
@@ -434,4 +478,5 @@ void qcn_ports_exit(void)
 {
 	unregister_netdevice_notifier(&qcn_netdev_nb);
 	cancel_delayed_work_sync(&qcn_expire_work);
+	cancel_work_sync(&qcn_speed_work);
 }

@@ -342,29 +342,53 @@ static void qcn_rp_trim(struct Qdisc *sch)
 		qdisc_tree_reduce_backlog(sch, frames, bytes);
 }
 
+static void qcn_rp_apply(struct Qdisc *sch, const struct qcn_rp_options *opt)
+{
+	struct qcn_rp_sched *q = qdisc_priv(sch);
+	u64 now_ns;
+	bool rehash;
+
+	sch_tree_lock(sch);
+	now_ns = ktime_get_ns();
+	/* what happened until now, by the old options */
+	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY_DUMP);
+	rehash = opt->hash != q->opt.hash;
+	q->opt = *opt;
+	sch->limit = opt->limit;
+	qcn_rp_changed(q, now_ns, rehash);
+	qcn_rp_trim(sch);
+	sch_tree_unlock(sch);
+}
+
 static int qcn_rp_change(struct Qdisc *sch, struct nlattr *nla,
 			 struct netlink_ext_ack *extack)
 {
 	struct qcn_rp_sched *q = qdisc_priv(sch);
 	struct qcn_rp_options opt = q->opt;
-	u64 now_ns;
-	bool rehash;
 	int err;
 
 	err = qcn_rp_options_parse(qdisc_dev(sch), nla, &opt, extack);
 	if (err)
 		return err;
-	sch_tree_lock(sch);
-	now_ns = ktime_get_ns();
-	/* what happened until now, by the old options */
-	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY_DUMP);
-	rehash = opt.hash != q->opt.hash;
-	q->opt = opt;
-	sch->limit = opt.limit;
-	qcn_rp_changed(q, now_ns, rehash);
-	qcn_rp_trim(sch);
-	sch_tree_unlock(sch);
+	qcn_rp_apply(sch, &opt);
 	return 0;
+}
+
+/**
+ * qcn_rp_link_changed() - the link of a reaction point may have another speed
+ * @inbox: its inbox, in the list of its port
+ *
+ * Context: RTNL, without the device's own lock; sleeps.
+ */
+void qcn_rp_link_changed(struct qcn_inbox *inbox)
+{
+	struct qcn_rp_sched *q = container_of(inbox, struct qcn_rp_sched,
+					      inbox);
+	struct Qdisc *sch = qdisc_from_priv(q);
+	struct qcn_rp_options opt = q->opt;
+
+	if (qcn_rp_options_link(qdisc_dev(sch), &opt))
+		qcn_rp_apply(sch, &opt);
 }
 
 /*

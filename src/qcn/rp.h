@@ -260,6 +260,7 @@ void qcn_rp_options_init(struct qcn_rp_options *opt);
 int qcn_rp_options_parse(struct net_device *dev, struct nlattr *nla,
 			 struct qcn_rp_options *opt,
 			 struct netlink_ext_ack *extack);
+bool qcn_rp_options_link(struct net_device *dev, struct qcn_rp_options *opt);
 int qcn_rp_options_fill(struct sk_buff *skb, const struct qcn_rp_options *opt);
 
 #endif /* QCN_RP_H */
