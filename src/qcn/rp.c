@@ -41,7 +41,8 @@ static void qcn_rp_classify(struct qcn_rp_sched *q, struct sk_buff *skb)
 		return;
 	cb->kind = QCN_RP_DATA;
 	qcn_rp_check(q, cb->priority);
-	if (q->rps[cb->priority])
+	/* one flow needs nothing to be told by */
+	if (q->rps[cb->priority] > 1)
 		cb->hash = qcn_rp_hash(q, skb);
 }
 
@@ -107,7 +108,8 @@ static int qcn_rp_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct qcn_rp_sched *q = qdisc_priv(sch);
 
-	qcn_rp_advance(q, ktime_get_ns(), QCN_RP_REPLAY);
+	if (qcn_rp_busy(q))
+		qcn_rp_advance(q, ktime_get_ns(), QCN_RP_REPLAY);
 	qcn_rp_classify(q, skb);
 	/* Segments inherit what was found out. */
 	if (qcn_rp_must_segment(q, skb))
@@ -224,6 +226,7 @@ static void qcn_rp_sleep(struct Qdisc *sch, const struct qcn_rp_flow *flow,
 			 u64 now_ns)
 {
 	struct qcn_rp_sched *q = qdisc_priv(sch);
+	u64 end_ns;
 
 	/* Stages do not change what is planned: nobody has to be woken for them. */
 	if (flow) {
@@ -234,21 +237,30 @@ static void qcn_rp_sleep(struct Qdisc *sch, const struct qcn_rp_flow *flow,
 						     QCN_RP_SLACK_NS));
 		return;
 	}
-	/* Only to let go of limiters; whatever is planned already does as well. */
-	if (q->active && !hrtimer_is_queued(&q->watchdog.timer))
+	/*
+	 * Only to let go of limiters, of which none can go before the first stage ends;
+	 * whatever is planned already does as well.
+	 */
+	if (q->active && !hrtimer_is_queued(&q->watchdog.timer)) {
+		end_ns = rb_entry(rb_first_cached(&q->timers),
+				  struct qcn_rp_flow, timer)->timer_end_ns;
 		qdisc_watchdog_schedule_ns(&q->watchdog,
-					   now_ns + QCN_RP_IDLE_NS);
+					   max(end_ns, now_ns + QCN_RP_IDLE_NS));
+	}
 }
 
 static struct sk_buff *qcn_rp_dequeue(struct Qdisc *sch)
 {
 	struct qcn_rp_sched *q = qdisc_priv(sch);
-	u64 now_ns = ktime_get_ns();
 	struct qcn_rp_flow *flow;
 	struct sk_buff *skb;
+	u64 now_ns = 0;		/* of no use without limiters */
 	bool due;
 
-	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY);
+	if (qcn_rp_busy(q)) {
+		now_ns = ktime_get_ns();
+		qcn_rp_advance(q, now_ns, QCN_RP_REPLAY);
+	}
 	skb = qcn_rp_fifo_pop(&q->cnms);
 	if (unlikely(skb))
 		goto found;
@@ -348,10 +360,11 @@ static void qcn_rp_apply(struct Qdisc *sch, const struct qcn_rp_options *opt)
 	u64 now_ns;
 	bool rehash;
 
+	/* what happened until now, by the old options */
+	qcn_rp_catch_up(sch);
 	sch_tree_lock(sch);
 	now_ns = ktime_get_ns();
-	/* what happened until now, by the old options */
-	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY_DUMP);
+	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY);
 	rehash = opt->hash != q->opt.hash;
 	q->opt = *opt;
 	sch->limit = opt->limit;

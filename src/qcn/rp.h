@@ -30,11 +30,12 @@
 #define QCN_RP_CATCHUP_MAX_NS	1000000000U
 
 /*
- * Stages in time that are replayed at once.  The shortest stage takes 50 us, so a
- * reaction point that nobody asked for long catches up while frames come.
+ * Stages in time that are replayed at once, with the root's lock held.  The shortest stage
+ * takes 50 us, so a reaction point that nobody asked for long catches up while frames
+ * come.  Who looks at it lets others have the lock in between.
  */
 #define QCN_RP_REPLAY		256
-#define QCN_RP_REPLAY_DUMP	16384
+#define QCN_RP_REPLAY_ROUNDS	64
 
 /* Limiters that no frame waits for are released a little late: few wake-ups. */
 #define QCN_RP_IDLE_NS		10000000ULL
@@ -48,7 +49,7 @@ enum qcn_rp_kind {
 
 /**
  * struct qcn_rp_cb - what was found out about a frame, in qdisc_skb_cb
- * @hash: tells flows apart; 0 while its priority is no CNPV
+ * @hash: tells flows apart; 0 while its priority has less than two
  * @priority: 0..7
  * @kind: enum qcn_rp_kind
  */
@@ -216,7 +217,8 @@ void qcn_rp_flow_add(struct qcn_rp_sched *q, struct qcn_rp_flow *flow,
 		     struct sk_buff *skb);
 void qcn_rp_flow_sent(struct qcn_rp_sched *q, struct qcn_rp_flow *flow,
 		      u32 wire_bytes, u64 now_ns);
-void qcn_rp_advance(struct qcn_rp_sched *q, u64 now_ns, unsigned int stages);
+bool qcn_rp_advance(struct qcn_rp_sched *q, u64 now_ns, unsigned int stages);
+void qcn_rp_catch_up(struct Qdisc *sch);
 bool qcn_rp_check(struct qcn_rp_sched *q, u8 priority);
 void qcn_rp_changed(struct qcn_rp_sched *q, u64 now_ns, bool rehash);
 void qcn_rp_forget(struct qcn_rp_sched *q, u64 now_ns);
@@ -242,6 +244,12 @@ static inline struct sk_buff *qcn_rp_direct_pop(struct qcn_rp_sched *q)
 	if (skb)
 		q->waiting[qcn_rp_cb(skb)->priority]--;
 	return skb;
+}
+
+/* Else there is nothing that time could change. */
+static inline bool qcn_rp_busy(const struct qcn_rp_sched *q)
+{
+	return q->active || READ_ONCE(q->inbox.count);
 }
 
 /* May frames of this priority get a CN-TAG? */
