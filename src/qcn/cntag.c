@@ -13,6 +13,26 @@
 #include "module.h"
 
 /**
+ * qcn_skb_has_tags() - is there anything to find for qcn_skb_parse()?
+ * @skb: packet; data at the MAC header (egress) or after it (ingress)
+ *
+ * Most frames have no tags in their octets, which is cheaper to see.
+ *
+ * Return: false when the frame is no CNM and has neither CN-TAG nor VLAN tag in its octets
+ */
+bool qcn_skb_has_tags(const struct sk_buff *skb)
+{
+	__be16 buf, *type;
+
+	type = skb_header_pointer(skb, skb_mac_offset(skb) + CSIG_MACS_LEN,
+				  sizeof(buf), &buf);
+	if (!type)
+		return false;
+	return *type == htons(CSIG_ETH_CNTAG) || *type == htons(CSIG_ETH_CNM) ||
+	       csig_ethertype_is_vlan(ntohs(*type));
+}
+
+/**
  * qcn_skb_parse() - look at the L2 header of a packet
  * @skb: packet; data at the MAC header (egress) or after it (ingress)
  * @f: filled in, offsets from the MAC header

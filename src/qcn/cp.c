@@ -77,19 +77,11 @@ static struct qcn_cp_skb_cb *qcn_cp_skb_cb(const struct sk_buff *skb)
 	return (struct qcn_cp_skb_cb *)qdisc_skb_cb(skb)->data;
 }
 
-/* Most frames need no walk over their tags: they have none in their octets. */
-static bool qcn_cp_has_tags(const struct sk_buff *skb)
-{
-	__be16 buf, *type;
-
-	type = skb_header_pointer(skb, 2 * ETH_ALEN, sizeof(buf), &buf);
-	if (!type)
-		return false;
-	return *type == htons(CSIG_ETH_CNTAG) || *type == htons(CSIG_ETH_CNM) ||
-	       csig_ethertype_is_vlan(ntohs(*type));
-}
-
-/* Octets of data that wait; a frame that a parent has peeked at still does. */
+/*
+ * Octets of data that wait; a frame that a parent has peeked at still does.  Of a root
+ * whose driver was full more than one may be back, with CNMs that then count: some hundred
+ * octets, until the driver takes them.
+ */
 static u32 qcn_cp_queue(const struct Qdisc *sch)
 {
 	const struct qcn_cp_sched_data *q = qdisc_priv(sch);
@@ -113,6 +105,13 @@ static void qcn_cp_account(struct qcn_cp_sched_data *q, u32 q_bytes)
 		q->stats.queue_max_bytes = q_bytes;
 }
 
+static bool qcn_cp_is_own(const struct net_device *dev,
+			  const struct sk_buff *skb)
+{
+	return skb_headlen(skb) >= ETH_HLEN &&
+	       ether_addr_equal(skb->data + ETH_ALEN, dev->dev_addr);
+}
+
 /* A sample is due: take it, if this frame's sender can be told. */
 static void qcn_cp_look(struct Qdisc *sch, const struct sk_buff *skb,
 			u32 q_bytes)
@@ -120,21 +119,24 @@ static void qcn_cp_look(struct Qdisc *sch, const struct sk_buff *skb,
 	struct qcn_cp_sched_data *q = qdisc_priv(sch);
 	const struct qcn_cp_config *config = &q->config;
 	struct net_device *dev = qdisc_dev(sch);
-	struct qcn_cnm_params p = config->cnm;
+	struct qcn_cnm_params p;
 	struct qcn_sample s;
 	struct qcn_frame f;
 	u8 priority, cnpvs;
+	const u8 *mac;
 
-	ether_addr_copy(p.mac, is_zero_ether_addr(config->mac) ?
-			dev->dev_addr : config->mac);
-	cnpvs = qcn_port_cnpvs(q->port, config->cnpvs, p.priority);
-	/* no own frame of either address */
-	if (!qcn_skb_parse(skb, &f) || qcn_mac_eq(f.src, dev->dev_addr)) {
+	/*
+	 * No own frame of either address.  Where all are the host's a sample is always
+	 * due, so this comes first.
+	 */
+	if (qcn_cp_is_own(dev, skb) || !qcn_skb_parse(skb, &f)) {
 		q->stats.unanswerable++;
 		return;
 	}
+	mac = is_zero_ether_addr(config->mac) ? dev->dev_addr : config->mac;
+	cnpvs = qcn_port_cnpvs(q->port, config->cnpvs, config->cnm.priority);
 	priority = qcn_skb_priority(skb, &f);
-	if (!qcn_frame_answerable(&f, p.mac, cnpvs, priority)) {
+	if (!qcn_frame_answerable(&f, mac, cnpvs, priority)) {
 		q->stats.unanswerable++;
 		return;
 	}
@@ -143,7 +145,9 @@ static void qcn_cp_look(struct Qdisc *sch, const struct sk_buff *skb,
 	q->stats.last_qntzfb = s.qntzfb;
 	if (!s.qntzfb)
 		return;
-	qcn_cpid(p.mac, config->port, priority, p.cpid);
+	p = config->cnm;
+	ether_addr_copy(p.mac, mac);
+	qcn_cpid(mac, config->port, priority, p.cpid);
 	if (qcn_cnm_send(dev, &p, skb, &f, priority, &s))
 		q->stats.cnm[s.qntzfb >> 3]++;
 	else
@@ -191,7 +195,7 @@ static int qcn_cp_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	bool full;
 
 	qcn_cp_skb_cb(skb)->cntag = false;
-	if (qcn_cp_has_tags(skb) && qcn_skb_parse(skb, &f)) {
+	if (qcn_skb_has_tags(skb) && qcn_skb_parse(skb, &f)) {
 		if (f.inner == CSIG_ETH_CNM)
 			return qcn_cp_enqueue_cnm(skb, sch, to_free);
 		qcn_cp_skb_cb(skb)->cntag = f.cntag;

@@ -63,13 +63,27 @@ static void qcn_ingress_cntag(struct qcn_port *port, struct sk_buff *skb,
 			   QCN_A_PORT_STATS_DELIVERED);
 }
 
+/*
+ * Without a domain only CNMs and CN-TAGs matter, which are behind the protocol that the
+ * core found; it has moved one VLAN tag into the metadata.
+ */
+static bool qcn_ingress_passes(const struct qcn_port *port,
+			       const struct sk_buff *skb)
+{
+	return !READ_ONCE(port->cnpvs) &&
+	       skb->protocol != htons(CSIG_ETH_CNM) &&
+	       skb->protocol != htons(CSIG_ETH_CNTAG) &&
+	       !csig_ethertype_is_vlan(ntohs(skb->protocol));
+}
+
 static unsigned int qcn_hook_ingress(void *priv, struct sk_buff *skb,
 				     const struct nf_hook_state *state)
 {
 	struct qcn_port *port = priv;
 	struct qcn_frame f;
 
-	if (!qcn_skb_parse(skb, &f) || csig_dst_is_link_local(f.dst))
+	if (qcn_ingress_passes(port, skb) || !qcn_skb_parse(skb, &f) ||
+	    csig_dst_is_link_local(f.dst))
 		return NF_ACCEPT;
 	if (f.inner == CSIG_ETH_CNM)
 		return qcn_ingress_cnm(port, skb, &f);
@@ -85,8 +99,8 @@ static unsigned int qcn_hook_egress(void *priv, struct sk_buff *skb,
 	struct qcn_frame f;
 	u8 priority;
 
-	if (!READ_ONCE(port->cnpvs) || !qcn_skb_parse(skb, &f) ||
-	    !qcn_frame_tagged(&f))
+	if (!READ_ONCE(port->cnpvs) || !qcn_skb_has_tags(skb) ||
+	    !qcn_skb_parse(skb, &f) || !qcn_frame_tagged(&f))
 		return NF_ACCEPT;
 	priority = qcn_skb_priority(skb, &f);
 	/* A congestion point needs the RPID and takes the tag off itself. */

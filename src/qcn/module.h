@@ -228,6 +228,7 @@ static inline bool qcn_frame_tagged(const struct qcn_frame *f)
 
 /* cntag.c: frames and their CN-TAG; data at the MAC header */
 u8 qcn_skb_priority(const struct sk_buff *skb, const struct qcn_frame *f);
+bool qcn_skb_has_tags(const struct sk_buff *skb);
 bool qcn_skb_parse(const struct sk_buff *skb, struct qcn_frame *f);
 int qcn_skb_tag(struct sk_buff *skb, const struct qcn_frame *f, u16 rpid);
 int qcn_skb_untag(struct sk_buff *skb, const struct qcn_frame *f);
