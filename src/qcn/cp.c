@@ -323,18 +323,59 @@ static int qcn_cp_change(struct Qdisc *sch, struct nlattr *opt,
 	err = qcn_cp_config_parse(opt, &config, extack);
 	if (err)
 		return err;
-	/* The port's may have changed since: that is no reason to refuse the rest. */
-	if (config.cnm.priority != q->config.cnm.priority ||
-	    config.cnpvs != q->config.cnpvs) {
-		err = qcn_cp_config_check(&config, q->port, opt, extack);
-		if (err)
-			return err;
-	}
+	err = qcn_cp_config_check(&config, q->port, opt, extack);
+	if (err)
+		return err;
 	sch_tree_lock(sch);
 	qcn_cp_apply(sch, &config);
 	sch_tree_unlock(sch);
-	qcn_port_change_cp(q->port, &q->link, config.cnpvs);
+	qcn_port_change_cp(q->port, &q->link, config.cnpvs,
+			   config.cnm.priority);
 	return 0;
+}
+
+struct qcn_cp_walker {
+	struct qdisc_walker w;
+	unsigned long class;
+};
+
+static int qcn_cp_see_class(struct Qdisc *sch, unsigned long class,
+			    struct qdisc_walker *w)
+{
+	container_of(w, struct qcn_cp_walker, w)->class = class;
+	return 0;
+}
+
+/* What stands below a qdisc that has one class, and no way to get others or filters */
+static bool qcn_cp_below(struct Qdisc *parent, struct Qdisc **below)
+{
+	const struct Qdisc_class_ops *ops = parent->ops->cl_ops;
+	struct qcn_cp_walker walker = { .w.fn = qcn_cp_see_class };
+
+	if (!ops || !ops->graft || ops->change || ops->tcf_block)
+		return false;
+	ops->walk(parent, &walker.w);
+	if (walker.w.count != 1)
+		return false;
+	*below = ops->leaf(parent, walker.class);
+	return true;
+}
+
+/*
+ * Has every frame of the device to pass here?  A root has them, and so has what is below a
+ * chain of qdiscs with one class each, like tbf, netem or csig.  The qdisc is about to be
+ * grafted to its parent.
+ */
+static bool qcn_cp_has_all(struct Qdisc *sch)
+{
+	struct Qdisc *q = rtnl_dereference(qdisc_dev(sch)->qdisc), *below;
+
+	if (sch->parent == TC_H_ROOT)
+		return true;
+	for (; q && qcn_cp_below(q, &below); q = below)
+		if (TC_H_MAJ(sch->parent) == q->handle)
+			return true;
+	return false;
 }
 
 static int qcn_cp_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
@@ -365,6 +406,8 @@ static int qcn_cp_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	qcn_cp_init(&q->cp, &config.params);
 	qcn_cp_apply(sch, &config);
 	q->link.cnpvs = config.cnpvs;
+	q->link.cnm_priority = config.cnm.priority;
+	q->link.has_all = qcn_cp_has_all(sch);
 	qcn_port_add_cp(port, &q->link);
 	q->port = port;
 	return 0;

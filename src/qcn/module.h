@@ -9,7 +9,8 @@
  * Control path: ports come, change and go under RTNL.
  *
  * Data path: runs with BH disabled in an RCU read section.  It reads a port's modes with
- * READ_ONCE(); they are octets that belong together only by priority.
+ * READ_ONCE(); they are octets that belong together only by priority, and a mode is
+ * written after what it needs.
  * A congestion point and a reaction point are owned by the lock of their root qdisc.  A
  * CNM that arrives takes no qdisc's lock: it goes into the inboxes of the reaction
  * points of its port, which look there before they decide anything.
@@ -86,13 +87,17 @@ struct qcn_inbox {
 };
 
 /**
- * struct qcn_cp_link - a congestion point at its port
- * @list: in qcn_port.cps; RTNL
+ * struct qcn_cp_link - a congestion point at its port; RTNL
+ * @list: in qcn_port.cps
  * @cnpvs: priorities that it was told to answer, 0: those of the port
+ * @cnm_priority: of its CNMs
+ * @has_all: no frame of the device goes by another way
  */
 struct qcn_cp_link {
 	struct list_head list;
 	u8 cnpvs;
+	u8 cnm_priority;
+	bool has_all;
 };
 
 /**
@@ -171,7 +176,7 @@ void qcn_port_add_rp(struct qcn_port *port, struct qcn_inbox *inbox);
 void qcn_port_del_rp(struct qcn_port *port, struct qcn_inbox *inbox);
 void qcn_port_add_cp(struct qcn_port *port, struct qcn_cp_link *cp);
 void qcn_port_change_cp(struct qcn_port *port, struct qcn_cp_link *cp,
-			u8 cnpvs);
+			u8 cnpvs, u8 cnm_priority);
 void qcn_port_del_cp(struct qcn_port *port, struct qcn_cp_link *cp);
 /* RCU (also BH) or RTNL */
 struct qcn_port *qcn_port_find(const struct net_device *dev);
@@ -180,6 +185,7 @@ u64 qcn_port_stat(const struct qcn_port *port, unsigned int attr);
 /* RTNL */
 int qcn_port_apply(struct net_device *dev, const struct qcn_config *config,
 		   struct netlink_ext_ack *extack);
+u8 qcn_port_cnm_priorities(const struct qcn_port *port);
 void qcn_port_config(const struct qcn_port *port, struct qcn_config *config);
 int qcn_ports_init(void);
 void qcn_ports_exit(void);

@@ -34,8 +34,9 @@ struct qcn_port *qcn_port_find(const struct net_device *dev)
  */
 u8 qcn_port_mode(const struct qcn_port *port, unsigned int priority)
 {
-	return priority < QCN_PRIORITIES ? READ_ONCE(port->oper[priority]) :
-					   QCN_DEFENCE_DISABLED;
+	/* with the alternate priority that was written before */
+	return priority < QCN_PRIORITIES ?
+	       smp_load_acquire(&port->oper[priority]) : QCN_DEFENCE_DISABLED;
 }
 
 /* Sum of a counter over all CPUs */
@@ -70,7 +71,7 @@ static void qcn_port_update(struct qcn_port *port)
 		if (c->mode[p] != QCN_DEFENCE_DISABLED)
 			cnpvs |= BIT(p);
 	list_for_each_entry(cp, &port->cps, list)
-		cp_cnpvs |= cp->cnpvs ?: cnpvs;
+		cp_cnpvs |= cp->cnpvs ?: cp->has_all ? cnpvs : 0;
 	WRITE_ONCE(port->cp_cnpvs, cp_cnpvs);
 	WRITE_ONCE(port->cnpvs, cnpvs);
 	for (p = 0; p < QCN_PRIORITIES; p++) {
@@ -83,7 +84,7 @@ static void qcn_port_update(struct qcn_port *port)
 			WRITE_ONCE(port->remap[p],
 				   c->alternate[p] == QCN_ALTERNATE_AUTO ?
 				   qcn_alternate(cnpvs, p) : c->alternate[p]);
-		WRITE_ONCE(port->oper[p], mode);
+		smp_store_release(&port->oper[p], mode);
 	}
 }
 
@@ -262,10 +263,11 @@ void qcn_port_add_cp(struct qcn_port *port, struct qcn_cp_link *cp)
 }
 
 void qcn_port_change_cp(struct qcn_port *port, struct qcn_cp_link *cp,
-			u8 cnpvs)
+			u8 cnpvs, u8 cnm_priority)
 {
 	ASSERT_RTNL();
 	cp->cnpvs = cnpvs;
+	cp->cnm_priority = cnm_priority;
 	qcn_port_update(port);
 }
 
@@ -274,6 +276,27 @@ void qcn_port_del_cp(struct qcn_port *port, struct qcn_cp_link *cp)
 	ASSERT_RTNL();
 	list_del(&cp->list);
 	qcn_port_update(port);
+}
+
+/**
+ * qcn_port_cnm_priorities() - priorities that can't be the domain's
+ * @port: port, NULL for a device without
+ *
+ * Context: RTNL.
+ * Return: those of CNMs of congestion points that answer what the domain has, bit n for
+ * priority n
+ */
+u8 qcn_port_cnm_priorities(const struct qcn_port *port)
+{
+	const struct qcn_cp_link *cp;
+	u8 priorities = 0;
+
+	if (!port)
+		return 0;
+	list_for_each_entry(cp, &port->cps, list)
+		if (!cp->cnpvs)
+			priorities |= BIT(cp->cnm_priority);
+	return priorities;
 }
 
 /* settings */
