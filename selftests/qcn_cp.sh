@@ -80,8 +80,9 @@ classes() {
 	swtc -s -j qdisc show dev p2 | json '.[1] | .kind == "qcn_cp" and .stripped == 1'
 	for i in "tbf rate 50mbit burst 10k limit 100k" "netem delay 1ms" \
 		"red limit 100k avpkt 1000"; do
+		swtc qdisc del dev p2 root
 		# shellcheck disable=SC2086
-		swtc qdisc replace dev p2 root handle 1: $i
+		swtc qdisc add dev p2 root handle 1: $i
 		swtc qdisc add dev p2 parent 1:1 handle 10: qcn_cp
 		cases h1/v0 h2/v1 <<-EOF
 		below ${i%% *} | q:10/3 cn:7 | q:10/3
@@ -89,7 +90,6 @@ classes() {
 		EOF
 		swtc -s -j qdisc show dev p2 |
 			json '.[1] | .kind == "qcn_cp" and .stripped == 2'
-		swtc qdisc del dev p2 root
 	done
 }
 

@@ -34,9 +34,10 @@ struct qcn_port *qcn_port_find(const struct net_device *dev)
  */
 u8 qcn_port_mode(const struct qcn_port *port, unsigned int priority)
 {
-	/* with the alternate priority that was written before */
-	return priority < QCN_PRIORITIES ?
-	       smp_load_acquire(&port->oper[priority]) : QCN_DEFENCE_DISABLED;
+	if (priority >= QCN_PRIORITIES)
+		return QCN_DEFENCE_DISABLED;
+	/* with the alternate priority, see qcn_port_update() */
+	return smp_load_acquire(&port->oper[priority]);
 }
 
 /* Sum of a counter over all CPUs */
@@ -84,6 +85,7 @@ static void qcn_port_update(struct qcn_port *port)
 			WRITE_ONCE(port->remap[p],
 				   c->alternate[p] == QCN_ALTERNATE_AUTO ?
 				   qcn_alternate(cnpvs, p) : c->alternate[p]);
+		/* after remap[], which an edge's readers look at next */
 		smp_store_release(&port->oper[p], mode);
 	}
 }

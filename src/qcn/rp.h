@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the parts of the reaction point share: rp.c is the qdisc, rp_flow.c its limiters,
- * rp_opt.c its options, rp_dump.c what it shows.  All of it is guarded by the lock of the root qdisc.
+ * rp_opt.c its options, rp_dump.c what it shows.  All of it is guarded by the lock of the
+ * root qdisc.
  */
 #ifndef QCN_RP_H
 #define QCN_RP_H
