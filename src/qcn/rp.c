@@ -397,7 +397,7 @@ void qcn_rp_link_changed(struct qcn_inbox *inbox)
 {
 	struct qcn_rp_sched *q = container_of(inbox, struct qcn_rp_sched,
 					      inbox);
-	struct Qdisc *sch = qdisc_from_priv(q);
+	struct Qdisc *sch = q->watchdog.qdisc;
 	struct qcn_rp_options opt = q->opt;
 
 	if (qcn_rp_options_link(qdisc_dev(sch), &opt))
