@@ -417,6 +417,14 @@ def cmd_strip(args):
         if got != frame[:16] + frame[20:]:
             print("frame %d: %s" % (n, got and got.hex()))
             return 1
+    # behind these would be another tag
+    for spec in "q:10/5 cn:7 q:20/3", "q:10/5 cn:7 cn:8":
+        frame = build(spec + FILL)
+        net.source.send(frame)
+        got = at_sink.recv(time.monotonic() + 20)
+        if got != frame:
+            print("%s: %s" % (spec, got and got.hex()))
+            return 1
     left = [(q["kind"], q["qlen"], q["backlog"]) for q in net.tc.dump(net.dev)]
     if any(q[1:] != (0, 0) for q in left) or net.stats()["stripped"] != sent:
         print(left, net.stats())

@@ -60,6 +60,39 @@ strip() {
 	qcn_cp_py strip
 }
 
+# CN-TAGs are left to a congestion point only where every frame has to pass it, or where
+# it was told which priorities are its own.
+classes() {
+	local i
+
+	net
+	ctl sw qcn domain set dev p1 cnpv 3,5 mode interior-ready
+	ctl sw qcn domain set dev p2 cnpv 3,5 mode interior
+	swtc qdisc add dev p2 root handle 1: prio bands 2 \
+		priomap 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1
+	for i in auto 3; do
+		swtc qdisc replace dev p2 parent 1:1 handle 10: qcn_cp cnpv $i
+		cases h1/v0 h2/v1 <<-EOF
+		cnpv $i, its class | q:10/3 cn:7 | q:10/3
+		cnpv $i, another | q:10/5 cn:7 | q:10/5
+		EOF
+	done
+	swtc -s -j qdisc show dev p2 | json '.[1] | .kind == "qcn_cp" and .stripped == 1'
+	for i in "tbf rate 50mbit burst 10k limit 100k" "netem delay 1ms" \
+		"red limit 100k avpkt 1000"; do
+		swtc qdisc del dev p2 root
+		# shellcheck disable=SC2086
+		swtc qdisc add dev p2 root handle 1: $i
+		swtc qdisc add dev p2 parent 1:1 handle 10: qcn_cp
+		cases h1/v0 h2/v1 <<-EOF
+		below ${i%% *} | q:10/3 cn:7 | q:10/3
+		below ${i%% *} | q:10/5 cn:7 | q:10/5
+		EOF
+		swtc -s -j qdisc show dev p2 |
+			json '.[1] | .kind == "qcn_cp" and .stripped == 2'
+	done
+}
+
 options() {
 	swtc -j qdisc show dev p2 | jq -S -c '.[] | select(.kind == "qcn_cp") | .options'
 }
@@ -91,6 +124,15 @@ settings() {
 		.source == "cp" and .qoffset == "standard"'
 	swtc qdisc change dev p2 root qcn_cp qeq 10000
 	options | json '.limit_bytes == 60000 and .qeq_bytes == 10000 and .header_bytes == 64'
+	# CNMs are no data of the domain, whichever comes first
+	assert_refused 2 "cnm-priority" ctl sw qcn domain set dev p2 cnpv 3,6 mode interior
+	swtc qdisc change dev p2 root qcn_cp cnm-priority 7
+	ctl sw qcn domain set dev p2 cnpv 3,6 mode interior
+	assert_refused 2 "cnm-priority 6 is a CNPV" tc -n "$(ns sw)" qdisc change dev p2 root \
+		qcn_cp cnm-priority 6
+	assert_refused 2 "cnm-priority" ctl sw qcn domain set dev p2 cnpv 7 mode edge
+	ctl sw -j qcn domain show dev p2 | json '.[0].cnpv | map(.priority) == [3, 6]'
+	ctl sw qcn domain del dev p2
 	swtc qdisc change dev p2 root qcn_cp limit 20000 header 0
 	swtc qdisc change dev p2 root qcn_cp qeq 30000 cnpv 0,1,2
 	options | json '.limit_bytes == 20000 and .qeq_bytes == 30000 and .header_bytes == 0
@@ -100,12 +142,13 @@ settings() {
 }
 
 need bridge csigctl
-ktap_plan 8
+ktap_plan 9
 run_test vectors "the test's own CNMs are those of the test vectors"
 run_test on_the_wire "CNMs octet by octet, and frames that get none"
 run_test bridge_learns "what the bridge learns from CNMs"
 run_test intervals "intervals of samples, statistics"
 run_test ahead "CNMs pass data that waits"
 run_test strip "the CN-TAG goes as a frame leaves, the CNM has its RPID"
+run_test classes "CN-TAGs of classes that do not pass it are taken off all the same"
 run_test refused "bad options are refused, nothing changed"
 run_test settings "defaults and changes"

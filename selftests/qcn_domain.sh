@@ -74,7 +74,9 @@ stripped() {
 	untagged             | to:99 cn:7                | to:99           | same
 	QinQ                 | to:99 ad:10/3 q:20/5 cn:7 | to:99 ad:10/3 q:20/5 | same
 	9100, in the octets  | to:99 old:10/3 cn:7       | to:99 old:10/3  | same
-	VLAN tag after it    | to:99 cn:7 q:10/5         | to:99 q:10/5    | same
+	VLAN tag after it    | to:99 cn:7 q:10/5         | same            | same
+	and before it        | to:99 q:10/3 cn:7 q:20/5  | same            | same
+	S-tag after it       | to:99 cn:7 ad:10/5        | same            | same
 	802.2                | to:99 q:10/3 cn:7 llc:60  | to:99 q:10/3 llc:60 | same
 	IPv6                 | to:99 q:10/3 cn:7 ip:fd00::1>fd00::2 udp:100 | to:99 q:10/3 ip:fd00::1>fd00::2 udp:100 | same
 	short                | to:99 cn:7 type:88b6 pad:60 | to:99 type:88b6 pad:60 | same
@@ -84,7 +86,7 @@ stripped() {
 	a CNM                | to:99 q:10/3 cn:7 type:22e7 fill:60 | same  | same
 	cut                  | to:99 q:10/3 type:22e9 hex:0007 | same      | same
 	EOF
-	assert_eq "stripped" 12 "$(dom stats sw/port2 stripped)"
+	assert_eq "stripped" 11 "$(dom stats sw/port2 stripped)"
 }
 
 # PCP of what comes in decides where the bridge has taken off the VLAN tag.
@@ -101,32 +103,47 @@ untagged_port() {
 	EOF
 }
 
-# How hosts take CN-TAGs: device, VLAN device, priority tag, bridge; v4 and v6.
-delivered() { # FUNCTION that makes ports
+# Host b as hosts take CN-TAGs: device, VLAN device, priority tag, bridge; v4 and v6
+hosts() {
 	mkns a b ipv6
 	mkveth a eth0 01 b eth0 02
 	mkveth a eth1 03 b eth1 04
-	ip -n "$(ns b)" link add link eth0 name eth0.10 type vlan id 10
-	ip -n "$(ns b)" link set dev eth0.10 up
-	mkbridge b br0 "" eth1
-	ip -n "$(ns b)" link set dev br0 address 02:00:00:00:00:05
+	mkbridge b br0 "vlan_filtering 1" eth1
+	ip -n "$(ns b)" -batch - <<-'EOF'
+	link add link eth0 name eth0.10 type vlan id 10
+	link set dev eth0.10 up
+	link set dev br0 address 02:00:00:00:00:05
+	link add link br0 name br0.10 type vlan id 10
+	link set dev br0.10 up
+	EOF
 	addr b eth0 10.1.0.2/24 fd01::2/64
 	addr b eth0.10 10.2.0.2/24
 	addr b br0 10.3.0.2/24
+	addr b br0.10 10.4.0.2/24
+}
+
+# A VLAN tag behind the CN-TAG, where none should be, leads into no VLAN.
+delivered() { # FUNCTION that makes ports
+	hosts
 	"$@"
 	dom deliver b "$(ns a)" \
 		"eth0;cn:7 ip:10.1.0.1>10.1.0.2" \
 		"eth0;q:0/3 cn:7 ip:10.1.0.1>10.1.0.2" \
 		"eth0;cn:7 ip:fd01::1>fd01::2" \
 		"eth0;q:10/3 cn:7 ip:10.2.0.1>10.2.0.2" \
-		"eth0;cn:7 q:10/3 ip:10.2.0.1>10.2.0.2" \
+		"!eth0;cn:7 q:10/3 ip:10.2.0.1>10.2.0.2" \
+		"!eth0;q:0/3 cn:7 q:10/3 ip:10.2.0.1>10.2.0.2" \
 		"eth1;from:03 to:05 cn:7 ip:10.3.0.1>10.3.0.2" \
 		"eth1;from:03 to:05 q:0/3 cn:7 ip:10.3.0.1>10.3.0.2" \
+		"!eth1;from:03 to:05 cn:7 q:10/3 ip:10.4.0.1>10.4.0.2" \
+		"!eth1;from:03 to:05 cn:7 ad:10/3 ip:10.4.0.1>10.4.0.2" \
 		"eth0;ip:10.1.0.1>10.1.0.2"
 }
 
-no_ports() {
-	:
+# None of the devices that data comes to
+port_elsewhere() {
+	ip -n "$(ns b)" link add name port0 type dummy
+	dom set b/port0 3=edge
 }
 
 ports() {
@@ -138,15 +155,48 @@ ports() {
 
 delivered_by_ports() {
 	delivered ports
-	assert_eq "eth0" 5 "$(dom stats b/eth0 delivered)"
+	assert_eq "eth0" "4 2" "$(dom stats b/eth0 delivered undelivered)"
 	assert_eq "eth0.10" 0 "$(dom stats b/eth0.10 delivered)"
 	assert_eq "bridge port" 0 "$(dom stats b/eth1 delivered)"
-	assert_eq "bridge" 2 "$(dom stats b/br0 delivered)"
+	assert_eq "bridge" "2 2" "$(dom stats b/br0 delivered undelivered)"
 	# what no socket can get ends, counted; a frame that is none's is none of it
 	frames send "$(ns a)/eth0" "cn:7 cn:8" "cn:7 q:10 cn:8" "cn:7 cn:8 type:22e7 fill:60" \
 		"type:22e9 hex:00" "to:99 cn:7"
 	dom deliver b "$(ns a)" "eth0;ip:10.1.0.1>10.1.0.2"
-	assert_eq "delivered, undelivered" "5 4" "$(dom stats b/eth0 delivered undelivered)"
+	assert_eq "delivered, undelivered" "4 6" "$(dom stats b/eth0 delivered undelivered)"
+}
+
+rx_dropped() { # NS DEV
+	ip -n "$(ns "$1")" -s -j link show dev "$2" | jq '.[0].stats64.rx.dropped'
+}
+
+# The module alone, which anybody can have loaded, takes nothing off.
+nobody_asked() {
+	local before
+
+	hosts
+	before=$(rx_dropped b eth0)
+	dom deliver b "$(ns a)" "!eth0;cn:7 ip:10.1.0.1>10.1.0.2" \
+		"!eth0;q:10/3 cn:7 ip:10.2.0.1>10.2.0.2" \
+		"!eth1;from:03 to:05 cn:7 ip:10.3.0.1>10.3.0.2" \
+		"eth0;ip:10.1.0.1>10.1.0.2"
+	assert_eq "dropped at eth0" $((before + 1)) "$(rx_dropped b eth0)"
+	assert_eq "dropped at eth0.10" 1 "$(rx_dropped b eth0.10)"
+	assert_eq "dropped at br0" 1 "$(rx_dropped b br0)"
+}
+
+# Filters at ingress see what is delivered, also where no port is.
+filtered() {
+	hosts
+	port_elsewhere
+	tc -n "$(ns b)" -batch - <<-'EOF'
+	qdisc add dev eth0 clsact
+	filter add dev eth0 ingress protocol ip flower src_ip 10.1.0.9 action drop
+	EOF
+	dom deliver b "$(ns a)" "!eth0;ip:10.1.0.9>10.1.0.2" \
+		"!eth0;cn:7 ip:10.1.0.9>10.1.0.2" \
+		"!eth0;q:0/3 cn:7 ip:10.1.0.9>10.1.0.2" \
+		"eth0;cn:7 ip:10.1.0.1>10.1.0.2"
 }
 
 # A port is no port any more, or its module is gone: frames pass as they are.
@@ -189,12 +239,14 @@ namespaces() {
 }
 
 need bridge
-ktap_plan 13
+ktap_plan 15
 run_test remapped "an edge port remaps PCP, in metadata and octets, of nothing else"
 run_test stripped "CN-TAGs of outgoing frames: edge, interior, interior-ready"
 run_test untagged_port "the priority survives a bridge that takes the VLAN tag off"
-run_test delivered "data with a CN-TAG reaches sockets without any port" no_ports
-run_test delivered_by_ports "and with ports, counted; what is malformed ends"
+run_test nobody_asked "data with a CN-TAG reaches no socket where nothing is a port"
+run_test delivered "it reaches sockets where any device is, by none of them" port_elsewhere
+run_test delivered_by_ports "and by ports, counted; what is malformed ends"
+run_test filtered "filters at ingress see it without its CN-TAG"
 run_test auto "auto follows the neighbour, until it is silent"
 run_test netlink "at most seven priorities, alternates follow" seven
 run_test netlink "each attribute: lengths, types, ranges, those of replies" policy

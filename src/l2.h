@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Octets put into the L2 header of an skb and taken out of it, as csig.ko and sch_qcn.ko
- * both do.  Data is at the MAC header.  Nothing here knows what the octets are.
+ * both do, and which devices look for headers themselves.  Data is at the MAC header.
+ * Nothing here knows what the octets are.
  *
  * Edits make the header writable first (captures and flooded clones share data), keep
  * CHECKSUM_COMPLETE true and leave the packet as it was when they fail.
@@ -16,6 +17,54 @@
 #include <net/checksum.h>
 #include <net/gso.h>
 #include <net/ipv6.h>
+
+static inline int l2_dev_is_hardware(struct net_device *dev,
+				     struct netdev_nested_priv *priv)
+{
+	return dev->dev.parent && strcmp(dev_bus_name(dev->dev.parent), "virtio");
+}
+
+/**
+ * l2_dev_parses_headers() - does a device, or one below it, segment or sum by itself?
+ * @dev: device
+ *
+ * Such hardware looks for the headers where they are in frames without our tags.  Virtual
+ * devices get them from the skb.  What a device stands on changes with
+ * NETDEV_CHANGEUPPER.
+ *
+ * Context: RTNL.
+ * Return: true when what has a tag of ours must be whole and summed before
+ */
+static inline bool l2_dev_parses_headers(struct net_device *dev)
+{
+	struct netdev_nested_priv priv = {};
+	bool parses;
+
+	rcu_read_lock();
+	parses = l2_dev_is_hardware(dev, &priv) ||
+		 netdev_walk_all_lower_dev_rcu(dev, l2_dev_is_hardware, &priv);
+	rcu_read_unlock();
+	return parses;
+}
+
+/**
+ * l2_lower_changed() - look again at a device and at all that stand on it
+ * @dev: upper device of a NETDEV_CHANGEUPPER
+ * @look: called for each; does not sleep
+ *
+ * Context: RTNL.
+ */
+static inline void l2_lower_changed(struct net_device *dev,
+				    int (*look)(struct net_device *dev,
+						struct netdev_nested_priv *priv))
+{
+	struct netdev_nested_priv priv = {};
+
+	look(dev, &priv);
+	rcu_read_lock();
+	netdev_walk_all_upper_dev_rcu(dev, look, &priv);
+	rcu_read_unlock();
+}
 
 /* Own copy of the first len octets.  A shared skb can't be copied in place. */
 static inline int l2_writable(struct sk_buff *skb, unsigned int len)

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <net/rtnetlink.h>
 
+#include "../l2.h"
 #include "csig.h"
 
 void csig_port_config_init(struct csig_port_config *config)
@@ -116,29 +117,6 @@ static void csig_port_free(struct csig_port *port)
 	call_rcu(&port->rcu, csig_port_free_rcu);
 }
 
-static int csig_dev_is_hardware(struct net_device *dev,
-				struct netdev_nested_priv *priv)
-{
-	return dev->dev.parent && strcmp(dev_bus_name(dev->dev.parent), "virtio");
-}
-
-/*
- * Hardware that segments or sums for the stack looks for the headers where they are in
- * untagged frames.  Virtual devices get them from the skb.
- */
-static bool csig_dev_parses_headers(struct net_device *dev)
-{
-	struct netdev_nested_priv priv = {};
-	bool parses;
-
-	rcu_read_lock();
-	parses = csig_dev_is_hardware(dev, &priv) ||
-		 netdev_walk_all_lower_dev_rcu(dev, csig_dev_is_hardware,
-					       &priv);
-	rcu_read_unlock();
-	return parses;
-}
-
 static struct csig_port *
 csig_port_alloc(struct net_device *dev, const struct csig_port_config *config,
 		struct netlink_ext_ack *extack)
@@ -166,7 +144,7 @@ csig_port_alloc(struct net_device *dev, const struct csig_port_config *config,
 	port->cn = cn;
 	port->is_ifb = dev->rtnl_link_ops &&
 		       !strcmp(dev->rtnl_link_ops->kind, "ifb");
-	port->parses_headers = csig_dev_parses_headers(dev);
+	port->parses_headers = l2_dev_parses_headers(dev);
 	spin_lock_init(&port->est_lock);
 	INIT_LIST_HEAD(&port->queues);
 	INIT_WORK(&port->event_work, csig_port_event);
@@ -424,18 +402,8 @@ static int csig_port_relook(struct net_device *dev,
 	struct csig_port *port = csig_port_find(dev);
 
 	if (port)
-		WRITE_ONCE(port->parses_headers, csig_dev_parses_headers(dev));
+		WRITE_ONCE(port->parses_headers, l2_dev_parses_headers(dev));
 	return 0;
-}
-
-static void csig_lower_changed(struct net_device *upper)
-{
-	struct netdev_nested_priv priv = {};
-
-	csig_port_relook(upper, &priv);
-	rcu_read_lock();
-	netdev_walk_all_upper_dev_rcu(upper, csig_port_relook, &priv);
-	rcu_read_unlock();
 }
 
 static int csig_netdev_event(struct notifier_block *nb, unsigned long event,
@@ -453,7 +421,7 @@ static int csig_netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_CHANGEUPPER:
 		info = ptr;
-		csig_lower_changed(info->upper_dev);
+		l2_lower_changed(info->upper_dev, csig_port_relook);
 		break;
 	case NETDEV_UP:
 	case NETDEV_CHANGE:

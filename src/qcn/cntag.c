@@ -13,6 +13,26 @@
 #include "module.h"
 
 /**
+ * qcn_skb_has_tags() - is there anything to find for qcn_skb_parse()?
+ * @skb: packet; data at the MAC header (egress) or after it (ingress)
+ *
+ * Most frames have no tags in their octets, which is cheaper to see.
+ *
+ * Return: false when the frame is no CNM and has neither CN-TAG nor VLAN tag in its octets
+ */
+bool qcn_skb_has_tags(const struct sk_buff *skb)
+{
+	__be16 buf, *type;
+
+	type = skb_header_pointer(skb, skb_mac_offset(skb) + CSIG_MACS_LEN,
+				  sizeof(buf), &buf);
+	if (!type)
+		return false;
+	return *type == htons(CSIG_ETH_CNTAG) || *type == htons(CSIG_ETH_CNM) ||
+	       csig_ethertype_is_vlan(ntohs(*type));
+}
+
+/**
  * qcn_skb_parse() - look at the L2 header of a packet
  * @skb: packet; data at the MAC header (egress) or after it (ingress)
  * @f: filled in, offsets from the MAC header
@@ -183,7 +203,11 @@ int qcn_skb_set_pcp(struct sk_buff *skb, const struct qcn_frame *f, u8 pcp)
 /*
  * What has a CN-TAG at the top of a device is for this host: from a bridge, a bond, a
  * VLAN device, or a device that is no port.  It goes through the device's handlers once
- * more, so a second CN-TAG ends here.
+ * more, so a second CN-TAG ends here.  A port's hook has seen it; what filters at ingress
+ * of any other device is to see it as it is delivered.
+ *
+ * The module may be there for somebody else: where nothing is a port it takes nothing off,
+ * and frames end, counted by the device, as without it.
  */
 static int qcn_cntag_rcv(struct sk_buff *skb, struct net_device *dev,
 			 struct packet_type *pt, struct net_device *orig_dev)
@@ -193,6 +217,11 @@ static int qcn_cntag_rcv(struct sk_buff *skb, struct net_device *dev,
 
 	if (skb->pkt_type == PACKET_OTHERHOST)
 		goto drop;
+	if (xa_empty(&qcn_net(dev_net(dev))->ports)) {
+		dev_core_stats_rx_dropped_inc(dev);
+		kfree_skb_reason(skb, SKB_DROP_REASON_UNHANDLED_PROTO);
+		return NET_RX_DROP;
+	}
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (unlikely(!skb))
 		return NET_RX_DROP;
@@ -201,11 +230,14 @@ static int qcn_cntag_rcv(struct sk_buff *skb, struct net_device *dev,
 	    qcn_skb_deliver(skb, &f)) {
 		if (port)
 			qcn_stat_inc(port, QCN_A_PORT_STATS_UNDELIVERED);
+		else
+			dev_core_stats_rx_dropped_inc(dev);
 		goto drop;
 	}
-	if (port)
+	if (port) {
 		qcn_stat_inc(port, QCN_A_PORT_STATS_DELIVERED);
-	qcn_skb_pass_hooks(skb);
+		qcn_skb_pass_hooks(skb);
+	}
 	return netif_receive_skb(skb);
 
 drop:

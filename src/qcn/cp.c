@@ -77,19 +77,11 @@ static struct qcn_cp_skb_cb *qcn_cp_skb_cb(const struct sk_buff *skb)
 	return (struct qcn_cp_skb_cb *)qdisc_skb_cb(skb)->data;
 }
 
-/* Most frames need no walk over their tags: they have none in their octets. */
-static bool qcn_cp_has_tags(const struct sk_buff *skb)
-{
-	__be16 buf, *type;
-
-	type = skb_header_pointer(skb, 2 * ETH_ALEN, sizeof(buf), &buf);
-	if (!type)
-		return false;
-	return *type == htons(CSIG_ETH_CNTAG) || *type == htons(CSIG_ETH_CNM) ||
-	       csig_ethertype_is_vlan(ntohs(*type));
-}
-
-/* Octets of data that wait; a frame that a parent has peeked at still does. */
+/*
+ * Octets of data that wait; a frame that a parent has peeked at still does.  Of a root
+ * whose driver was full more than one may be back, with CNMs that then count: some hundred
+ * octets, until the driver takes them.
+ */
 static u32 qcn_cp_queue(const struct Qdisc *sch)
 {
 	const struct qcn_cp_sched_data *q = qdisc_priv(sch);
@@ -113,6 +105,13 @@ static void qcn_cp_account(struct qcn_cp_sched_data *q, u32 q_bytes)
 		q->stats.queue_max_bytes = q_bytes;
 }
 
+static bool qcn_cp_is_own(const struct net_device *dev,
+			  const struct sk_buff *skb)
+{
+	return skb_headlen(skb) >= ETH_HLEN &&
+	       ether_addr_equal(skb->data + ETH_ALEN, dev->dev_addr);
+}
+
 /* A sample is due: take it, if this frame's sender can be told. */
 static void qcn_cp_look(struct Qdisc *sch, const struct sk_buff *skb,
 			u32 q_bytes)
@@ -120,21 +119,24 @@ static void qcn_cp_look(struct Qdisc *sch, const struct sk_buff *skb,
 	struct qcn_cp_sched_data *q = qdisc_priv(sch);
 	const struct qcn_cp_config *config = &q->config;
 	struct net_device *dev = qdisc_dev(sch);
-	struct qcn_cnm_params p = config->cnm;
+	struct qcn_cnm_params p;
 	struct qcn_sample s;
 	struct qcn_frame f;
 	u8 priority, cnpvs;
+	const u8 *mac;
 
-	ether_addr_copy(p.mac, is_zero_ether_addr(config->mac) ?
-			dev->dev_addr : config->mac);
-	cnpvs = qcn_port_cnpvs(q->port, config->cnpvs, p.priority);
-	/* no own frame of either address */
-	if (!qcn_skb_parse(skb, &f) || qcn_mac_eq(f.src, dev->dev_addr)) {
+	/*
+	 * No own frame of either address.  Where all are the host's a sample is always
+	 * due, so this comes first.
+	 */
+	if (qcn_cp_is_own(dev, skb) || !qcn_skb_parse(skb, &f)) {
 		q->stats.unanswerable++;
 		return;
 	}
+	mac = is_zero_ether_addr(config->mac) ? dev->dev_addr : config->mac;
+	cnpvs = qcn_port_cnpvs(q->port, config->cnpvs, config->cnm.priority);
 	priority = qcn_skb_priority(skb, &f);
-	if (!qcn_frame_answerable(&f, p.mac, cnpvs, priority)) {
+	if (!qcn_frame_answerable(&f, mac, cnpvs, priority)) {
 		q->stats.unanswerable++;
 		return;
 	}
@@ -143,7 +145,9 @@ static void qcn_cp_look(struct Qdisc *sch, const struct sk_buff *skb,
 	q->stats.last_qntzfb = s.qntzfb;
 	if (!s.qntzfb)
 		return;
-	qcn_cpid(p.mac, config->port, priority, p.cpid);
+	p = config->cnm;
+	ether_addr_copy(p.mac, mac);
+	qcn_cpid(mac, config->port, priority, p.cpid);
 	if (qcn_cnm_send(dev, &p, skb, &f, priority, &s))
 		q->stats.cnm[s.qntzfb >> 3]++;
 	else
@@ -191,7 +195,7 @@ static int qcn_cp_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	bool full;
 
 	qcn_cp_skb_cb(skb)->cntag = false;
-	if (qcn_cp_has_tags(skb) && qcn_skb_parse(skb, &f)) {
+	if (qcn_skb_has_tags(skb) && qcn_skb_parse(skb, &f)) {
 		if (f.inner == CSIG_ETH_CNM)
 			return qcn_cp_enqueue_cnm(skb, sch, to_free);
 		qcn_cp_skb_cb(skb)->cntag = f.cntag;
@@ -212,7 +216,7 @@ static int qcn_cp_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			  struct sk_buff **to_free)
 {
 	if (skb_is_gso(skb))
-		return qcn_enqueue_segments(skb, sch, to_free,
+		return qcn_enqueue_segments(skb, sch, 0, to_free,
 					    qcn_cp_enqueue_one);
 	return qcn_cp_enqueue_one(skb, sch, to_free);
 }
@@ -223,8 +227,7 @@ static void qcn_cp_strip(struct qcn_cp_sched_data *q, struct sk_buff *skb)
 	struct qcn_frame f;
 	u8 mode;
 
-	if (!qcn_skb_parse(skb, &f) || !f.cntag ||
-	    csig_dst_is_link_local(f.dst))
+	if (!qcn_skb_parse(skb, &f) || !qcn_frame_tagged(&f))
 		return;
 	mode = qcn_port_mode(q->port, qcn_skb_priority(skb, &f));
 	if (!qcn_mode_rules(mode)->strip)
@@ -320,18 +323,59 @@ static int qcn_cp_change(struct Qdisc *sch, struct nlattr *opt,
 	err = qcn_cp_config_parse(opt, &config, extack);
 	if (err)
 		return err;
-	/* The port's may have changed since: that is no reason to refuse the rest. */
-	if (config.cnm.priority != q->config.cnm.priority ||
-	    config.cnpvs != q->config.cnpvs) {
-		err = qcn_cp_config_check(&config, q->port, opt, extack);
-		if (err)
-			return err;
-	}
+	err = qcn_cp_config_check(&config, q->port, opt, extack);
+	if (err)
+		return err;
 	sch_tree_lock(sch);
 	qcn_cp_apply(sch, &config);
 	sch_tree_unlock(sch);
-	qcn_port_change_cp(q->port, &q->link, config.cnpvs);
+	qcn_port_change_cp(q->port, &q->link, config.cnpvs,
+			   config.cnm.priority);
 	return 0;
+}
+
+struct qcn_cp_walker {
+	struct qdisc_walker w;
+	unsigned long class;
+};
+
+static int qcn_cp_see_class(struct Qdisc *sch, unsigned long class,
+			    struct qdisc_walker *w)
+{
+	container_of(w, struct qcn_cp_walker, w)->class = class;
+	return 0;
+}
+
+/* What stands below a qdisc that has one class, and no way to get others or filters */
+static bool qcn_cp_below(struct Qdisc *parent, struct Qdisc **below)
+{
+	const struct Qdisc_class_ops *ops = parent->ops->cl_ops;
+	struct qcn_cp_walker walker = { .w.fn = qcn_cp_see_class };
+
+	if (!ops || !ops->graft || ops->change || ops->tcf_block)
+		return false;
+	ops->walk(parent, &walker.w);
+	if (walker.w.count != 1)
+		return false;
+	*below = ops->leaf(parent, walker.class);
+	return true;
+}
+
+/*
+ * Has every frame of the device to pass here?  A root has them, and so has what is below a
+ * chain of qdiscs with one class each, like tbf, netem or csig.  The qdisc is about to be
+ * grafted to its parent.
+ */
+static bool qcn_cp_has_all(struct Qdisc *sch)
+{
+	struct Qdisc *q = rtnl_dereference(qdisc_dev(sch)->qdisc), *below;
+
+	if (sch->parent == TC_H_ROOT)
+		return true;
+	for (; q && qcn_cp_below(q, &below); q = below)
+		if (TC_H_MAJ(sch->parent) == q->handle)
+			return true;
+	return false;
 }
 
 static int qcn_cp_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
@@ -362,6 +406,8 @@ static int qcn_cp_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	qcn_cp_init(&q->cp, &config.params);
 	qcn_cp_apply(sch, &config);
 	q->link.cnpvs = config.cnpvs;
+	q->link.cnm_priority = config.cnm.priority;
+	q->link.has_all = qcn_cp_has_all(sch);
 	qcn_port_add_cp(port, &q->link);
 	q->port = port;
 	return 0;

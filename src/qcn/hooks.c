@@ -51,21 +51,29 @@ static void qcn_ingress_priority(struct qcn_port *port, struct sk_buff *skb,
 	qcn_stat_inc(port, QCN_A_PORT_STATS_REMAPPED);
 }
 
-/*
- * A device whose rx handler takes the frame is no end host, or not yet.  A VLAN tag after
- * the CN-TAG, where none should be, has to go through the device once more:
- * qcn_cntag_rcv().
- */
+/* A device whose rx handler takes the frame is no end host, or not yet. */
 static void qcn_ingress_cntag(struct qcn_port *port, struct sk_buff *skb,
 			      const struct qcn_frame *f)
 {
-	if (!qcn_frame_tagged(f) || f->msdu != f->cntag + CSIG_CNTAG_LEN ||
-	    skb->pkt_type == PACKET_OTHERHOST ||
+	if (!qcn_frame_tagged(f) || skb->pkt_type == PACKET_OTHERHOST ||
 	    rcu_access_pointer(skb->dev->rx_handler))
 		return;
 	qcn_stat_inc(port, unlikely(qcn_skb_deliver(skb, f)) ?
 			   QCN_A_PORT_STATS_SKIPPED_NOMEM :
 			   QCN_A_PORT_STATS_DELIVERED);
+}
+
+/*
+ * Without a domain only CNMs and CN-TAGs matter, which are behind the protocol that the
+ * core found; it has moved one VLAN tag into the metadata.
+ */
+static bool qcn_ingress_passes(const struct qcn_port *port,
+			       const struct sk_buff *skb)
+{
+	return !READ_ONCE(port->cnpvs) &&
+	       skb->protocol != htons(CSIG_ETH_CNM) &&
+	       skb->protocol != htons(CSIG_ETH_CNTAG) &&
+	       !csig_ethertype_is_vlan(ntohs(skb->protocol));
 }
 
 static unsigned int qcn_hook_ingress(void *priv, struct sk_buff *skb,
@@ -74,7 +82,8 @@ static unsigned int qcn_hook_ingress(void *priv, struct sk_buff *skb,
 	struct qcn_port *port = priv;
 	struct qcn_frame f;
 
-	if (!qcn_skb_parse(skb, &f) || csig_dst_is_link_local(f.dst))
+	if (qcn_ingress_passes(port, skb) || !qcn_skb_parse(skb, &f) ||
+	    csig_dst_is_link_local(f.dst))
 		return NF_ACCEPT;
 	if (f.inner == CSIG_ETH_CNM)
 		return qcn_ingress_cnm(port, skb, &f);
@@ -90,8 +99,8 @@ static unsigned int qcn_hook_egress(void *priv, struct sk_buff *skb,
 	struct qcn_frame f;
 	u8 priority;
 
-	if (!READ_ONCE(port->cnpvs) || !qcn_skb_parse(skb, &f) ||
-	    !qcn_frame_tagged(&f))
+	if (!READ_ONCE(port->cnpvs) || !qcn_skb_has_tags(skb) ||
+	    !qcn_skb_parse(skb, &f) || !qcn_frame_tagged(&f))
 		return NF_ACCEPT;
 	priority = qcn_skb_priority(skb, &f);
 	/* A congestion point needs the RPID and takes the tag off itself. */

@@ -9,7 +9,8 @@
  * Control path: ports come, change and go under RTNL.
  *
  * Data path: runs with BH disabled in an RCU read section.  It reads a port's modes with
- * READ_ONCE(); they are octets that belong together only by priority.
+ * READ_ONCE(); they are octets that belong together only by priority, and a mode is
+ * written after what it needs.
  * A congestion point and a reaction point are owned by the lock of their root qdisc.  A
  * CNM that arrives takes no qdisc's lock: it goes into the inboxes of the reaction
  * points of its port, which look there before they decide anything.
@@ -86,13 +87,17 @@ struct qcn_inbox {
 };
 
 /**
- * struct qcn_cp_link - a congestion point at its port
- * @list: in qcn_port.cps; RTNL
+ * struct qcn_cp_link - a congestion point at its port; RTNL
+ * @list: in qcn_port.cps
  * @cnpvs: priorities that it was told to answer, 0: those of the port
+ * @cnm_priority: of its CNMs
+ * @has_all: no frame of the device goes by another way
  */
 struct qcn_cp_link {
 	struct list_head list;
 	u8 cnpvs;
+	u8 cnm_priority;
+	bool has_all;
 };
 
 /**
@@ -124,6 +129,9 @@ struct qcn_config {
  * @cps: congestion points; RTNL
  * @users: qdiscs that have a pointer; RTNL
  * @listed: it is in qcn_net.ports; RTNL
+ * @speed_stale: the link may have another speed than its reaction points know; RTNL
+ * @parses_headers: the hardware needs what has a CN-TAG summed, since it looks for headers
+ *	where they are in frames without one
  * @dev: the device, valid while @listed
  * @qn: its network namespace, likewise
  * @hooks: where frames come in and leave
@@ -140,6 +148,8 @@ struct qcn_port {
 	struct list_head cps;
 	unsigned int users;
 	bool listed;
+	bool speed_stale;
+	bool parses_headers;
 	struct net_device *dev;
 	struct qcn_net *qn;
 	struct nf_hook_ops hooks[2];
@@ -166,7 +176,7 @@ void qcn_port_add_rp(struct qcn_port *port, struct qcn_inbox *inbox);
 void qcn_port_del_rp(struct qcn_port *port, struct qcn_inbox *inbox);
 void qcn_port_add_cp(struct qcn_port *port, struct qcn_cp_link *cp);
 void qcn_port_change_cp(struct qcn_port *port, struct qcn_cp_link *cp,
-			u8 cnpvs);
+			u8 cnpvs, u8 cnm_priority);
 void qcn_port_del_cp(struct qcn_port *port, struct qcn_cp_link *cp);
 /* RCU (also BH) or RTNL */
 struct qcn_port *qcn_port_find(const struct net_device *dev);
@@ -175,6 +185,7 @@ u64 qcn_port_stat(const struct qcn_port *port, unsigned int attr);
 /* RTNL */
 int qcn_port_apply(struct net_device *dev, const struct qcn_config *config,
 		   struct netlink_ext_ack *extack);
+u8 qcn_port_cnm_priorities(const struct qcn_port *port);
 void qcn_port_config(const struct qcn_port *port, struct qcn_config *config);
 int qcn_ports_init(void);
 void qcn_ports_exit(void);
@@ -200,24 +211,30 @@ static inline u8 qcn_port_cnpvs(const struct qcn_port *port, u8 set,
  * qcn_skb_pass_hooks() - let a packet by the hooks of the device that receives it
  * @skb: packet for netif_receive_skb()
  *
- * For data that comes again, without its CN-TAG.  The flag is ifb's.  The core clears it
- * where captures, clsact and the hooks of ingress would be, and does none of them, so it
- * can't outlive its purpose, whatever becomes of hooks and module meanwhile.
+ * For data that comes again to a port, without its CN-TAG.  The flag is ifb's.  The core
+ * clears it where captures, clsact and the hooks of ingress would be, and does none of
+ * them, so it can't outlive its purpose, whatever becomes of hooks and module meanwhile.
  */
 static inline void qcn_skb_pass_hooks(struct sk_buff *skb)
 {
 	skb->tc_skip_classify = 1;
 }
 
-/* Has the frame a CN-TAG that may be taken off?  Those of CNMs are their own. */
+/*
+ * Has the frame a CN-TAG that may be taken off?  Those of CNMs are their own.  What comes
+ * after it must not become a tag by that: a VLAN tag would lead into a VLAN that the
+ * sender may be no part of.
+ */
 static inline bool qcn_frame_tagged(const struct qcn_frame *f)
 {
-	return f->cntag && f->inner != CSIG_ETH_CNTAG &&
-	       f->inner != CSIG_ETH_CNM && !csig_dst_is_link_local(f->dst);
+	return f->cntag && f->msdu == f->cntag + CSIG_CNTAG_LEN &&
+	       f->inner != CSIG_ETH_CNTAG && f->inner != CSIG_ETH_CNM &&
+	       !csig_dst_is_link_local(f->dst);
 }
 
 /* cntag.c: frames and their CN-TAG; data at the MAC header */
 u8 qcn_skb_priority(const struct sk_buff *skb, const struct qcn_frame *f);
+bool qcn_skb_has_tags(const struct sk_buff *skb);
 bool qcn_skb_parse(const struct sk_buff *skb, struct qcn_frame *f);
 int qcn_skb_tag(struct sk_buff *skb, const struct qcn_frame *f, u16 rpid);
 int qcn_skb_untag(struct sk_buff *skb, const struct qcn_frame *f);
@@ -231,7 +248,8 @@ void qcn_cntag_exit(void);
 typedef int (*qcn_enqueue_t)(struct sk_buff *skb, struct Qdisc *sch,
 			     struct sk_buff **to_free);
 int qcn_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
-			 struct sk_buff **to_free, qcn_enqueue_t enqueue);
+			 netdev_features_t without, struct sk_buff **to_free,
+			 qcn_enqueue_t enqueue);
 
 /* hooks.c: what a port does to frames that come in and leave */
 int qcn_hooks_add(struct qcn_port *port, struct netlink_ext_ack *extack);
@@ -248,6 +266,7 @@ void qcn_cnm_receive(struct qcn_port *port, const struct sk_buff *skb,
 int qcn_cp_register(void);
 void qcn_cp_unregister(void);
 int qcn_rp_register(void);
+void qcn_rp_link_changed(struct qcn_inbox *inbox);
 void qcn_rp_unregister(void);
 
 /* netlink.c */

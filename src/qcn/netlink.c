@@ -260,8 +260,11 @@ static int qcn_parse_cnpv(const struct nlattr *nest, struct qcn_config *c,
 	return 0;
 }
 
-/* All priorities together, as they would be; @attr: the request's first of them */
-static int qcn_check_cnpvs(const struct qcn_config *c,
+/*
+ * All priorities together, as they would be; @taken: those of CNMs; @attr: the request's
+ * first of them
+ */
+static int qcn_check_cnpvs(const struct qcn_config *c, u8 taken,
 			   const struct nlattr **given,
 			   const struct nlattr *attr,
 			   struct netlink_ext_ack *extack)
@@ -278,8 +281,12 @@ static int qcn_check_cnpvs(const struct qcn_config *c,
 	for (p = 0; p < QCN_PRIORITIES; p++) {
 		u8 to = c->alternate[p];
 
-		if (!qcn_has(cnpvs, p) || to == QCN_ALTERNATE_AUTO ||
-		    !qcn_has(cnpvs, to))
+		if (!qcn_has(cnpvs, p))
+			continue;
+		if (qcn_has(taken, p))
+			return qcn_refuse(extack, given[p] ?: attr, -EINVAL,
+					  "a congestion point of the port sends CNMs with this priority, give it another cnm-priority");
+		if (to == QCN_ALTERNATE_AUTO || !qcn_has(cnpvs, to))
 			continue;
 		return qcn_refuse(extack, given[p] ?: given[to] ?: attr,
 				  -EINVAL,
@@ -312,8 +319,9 @@ static int qcn_parse_neighbour(const struct nlattr *nest, struct qcn_config *c,
 	return 0;
 }
 
-/* All attributes of a port-set over settings */
-static int qcn_parse_port(struct genl_info *info, struct qcn_config *c)
+/* All attributes of a port-set over settings; a device without a port has NULL. */
+static int qcn_parse_port(struct genl_info *info, const struct qcn_port *port,
+			  struct qcn_config *c)
 {
 	const struct nlattr *given[QCN_PRIORITIES] = {};
 	struct nlattr *cnpv = info->attrs[QCN_A_PORT_CNPV];
@@ -334,7 +342,8 @@ static int qcn_parse_port(struct genl_info *info, struct qcn_config *c)
 			return err;
 	}
 	if (cnpv) {
-		err = qcn_check_cnpvs(c, given, cnpv, info->extack);
+		err = qcn_check_cnpvs(c, qcn_port_cnm_priorities(port), given,
+				      cnpv, info->extack);
 		if (err)
 			return err;
 	}
@@ -343,6 +352,7 @@ static int qcn_parse_port(struct genl_info *info, struct qcn_config *c)
 
 int qcn_nl_port_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	const struct qcn_port *port;
 	struct qcn_config config;
 	struct net_device *dev;
 	int err;
@@ -352,8 +362,9 @@ int qcn_nl_port_set_doit(struct sk_buff *skb, struct genl_info *info)
 	err = PTR_ERR_OR_ZERO(dev);
 	if (err)
 		goto out;
-	qcn_port_config(qcn_port_find(dev), &config);
-	err = qcn_parse_port(info, &config);
+	port = qcn_port_find(dev);
+	qcn_port_config(port, &config);
+	err = qcn_parse_port(info, port, &config);
 	if (!err)
 		err = qcn_port_apply(dev, &config, info->extack);
 	if (err == -EOPNOTSUPP)	/* it has its message */
@@ -441,7 +452,10 @@ int qcn_netlink_init(void)
 
 void qcn_netlink_exit(void)
 {
+	/* Events are sent under RTNL: none is on its way after this. */
+	rtnl_lock();
 	WRITE_ONCE(qcn_family_up, false);
+	rtnl_unlock();
 	genl_unregister_family(&qcn_family);
 }
 

@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 #include <net/rtnetlink.h>
 
+#include "../l2.h"
 #include "module.h"
 
 /**
@@ -33,8 +34,10 @@ struct qcn_port *qcn_port_find(const struct net_device *dev)
  */
 u8 qcn_port_mode(const struct qcn_port *port, unsigned int priority)
 {
-	return priority < QCN_PRIORITIES ? READ_ONCE(port->oper[priority]) :
-					   QCN_DEFENCE_DISABLED;
+	if (priority >= QCN_PRIORITIES)
+		return QCN_DEFENCE_DISABLED;
+	/* with the alternate priority, see qcn_port_update() */
+	return smp_load_acquire(&port->oper[priority]);
 }
 
 /* Sum of a counter over all CPUs */
@@ -69,7 +72,7 @@ static void qcn_port_update(struct qcn_port *port)
 		if (c->mode[p] != QCN_DEFENCE_DISABLED)
 			cnpvs |= BIT(p);
 	list_for_each_entry(cp, &port->cps, list)
-		cp_cnpvs |= cp->cnpvs ?: cnpvs;
+		cp_cnpvs |= cp->cnpvs ?: cp->has_all ? cnpvs : 0;
 	WRITE_ONCE(port->cp_cnpvs, cp_cnpvs);
 	WRITE_ONCE(port->cnpvs, cnpvs);
 	for (p = 0; p < QCN_PRIORITIES; p++) {
@@ -82,7 +85,8 @@ static void qcn_port_update(struct qcn_port *port)
 			WRITE_ONCE(port->remap[p],
 				   c->alternate[p] == QCN_ALTERNATE_AUTO ?
 				   qcn_alternate(cnpvs, p) : c->alternate[p]);
-		WRITE_ONCE(port->oper[p], mode);
+		/* after remap[], which an edge's readers look at next */
+		smp_store_release(&port->oper[p], mode);
 	}
 }
 
@@ -116,6 +120,7 @@ static struct qcn_port *qcn_port_alloc(struct net_device *dev)
 	INIT_LIST_HEAD(&port->cps);
 	port->dev = dev;
 	port->qn = qcn_net(dev_net(dev));
+	port->parses_headers = l2_dev_parses_headers(dev);
 	return port;
 }
 
@@ -260,10 +265,11 @@ void qcn_port_add_cp(struct qcn_port *port, struct qcn_cp_link *cp)
 }
 
 void qcn_port_change_cp(struct qcn_port *port, struct qcn_cp_link *cp,
-			u8 cnpvs)
+			u8 cnpvs, u8 cnm_priority)
 {
 	ASSERT_RTNL();
 	cp->cnpvs = cnpvs;
+	cp->cnm_priority = cnm_priority;
 	qcn_port_update(port);
 }
 
@@ -272,6 +278,27 @@ void qcn_port_del_cp(struct qcn_port *port, struct qcn_cp_link *cp)
 	ASSERT_RTNL();
 	list_del(&cp->list);
 	qcn_port_update(port);
+}
+
+/**
+ * qcn_port_cnm_priorities() - priorities that can't be the domain's
+ * @port: port, NULL for a device without
+ *
+ * Context: RTNL.
+ * Return: those of CNMs of congestion points that answer what the domain has, bit n for
+ * priority n
+ */
+u8 qcn_port_cnm_priorities(const struct qcn_port *port)
+{
+	const struct qcn_cp_link *cp;
+	u8 priorities = 0;
+
+	if (!port)
+		return 0;
+	list_for_each_entry(cp, &port->cps, list)
+		if (!cp->cnpvs)
+			priorities |= BIT(cp->cnm_priority);
+	return priorities;
 }
 
 /* settings */
@@ -383,10 +410,59 @@ void qcn_ports_free(struct qcn_net *qn)
 		qcn_port_unlist(port);
 }
 
+/*
+ * Link speeds are read by a worker: notifiers run with or without the device's own lock,
+ * depending on event and kernel, and ethtool takes it.
+ */
+static void qcn_speed_fn(struct work_struct *work)
+{
+	struct qcn_inbox *inbox;
+	struct qcn_port *port;
+	unsigned long index;
+	struct net *net;
+
+	rtnl_lock();
+	down_read(&net_rwsem);
+	for_each_net(net) {
+		xa_for_each(&qcn_net(net)->ports, index, port) {
+			if (!port->speed_stale)
+				continue;
+			port->speed_stale = false;
+			list_for_each_entry(inbox, &port->inboxes, list)
+				qcn_rp_link_changed(inbox);
+		}
+	}
+	up_read(&net_rwsem);
+	rtnl_unlock();
+}
+
+static DECLARE_WORK(qcn_speed_work, qcn_speed_fn);
+
+static void qcn_port_refresh_speed(struct qcn_port *port)
+{
+	if (list_empty(&port->inboxes))
+		return;
+	port->speed_stale = true;
+	schedule_work(&qcn_speed_work);
+}
+
+static int qcn_port_relook(struct net_device *dev,
+			   struct netdev_nested_priv *priv)
+{
+	struct qcn_port *port = qcn_port_find(dev);
+
+	if (port) {
+		WRITE_ONCE(port->parses_headers, l2_dev_parses_headers(dev));
+		qcn_port_refresh_speed(port);
+	}
+	return 0;
+}
+
 static int qcn_netdev_event(struct notifier_block *nb, unsigned long event,
 			    void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct netdev_notifier_changeupper_info *info;
 	struct qcn_port *port;
 
 	switch (event) {
@@ -398,6 +474,16 @@ static int qcn_netdev_event(struct notifier_block *nb, unsigned long event,
 		port = qcn_port_find(dev);
 		if (port)
 			qcn_port_unlist(port);
+		break;
+	case NETDEV_CHANGEUPPER:
+		info = ptr;
+		l2_lower_changed(info->upper_dev, qcn_port_relook);
+		break;
+	case NETDEV_UP:
+	case NETDEV_CHANGE:
+		port = qcn_port_find(dev);
+		if (port)
+			qcn_port_refresh_speed(port);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -417,4 +503,5 @@ void qcn_ports_exit(void)
 {
 	unregister_netdevice_notifier(&qcn_netdev_nb);
 	cancel_delayed_work_sync(&qcn_expire_work);
+	cancel_work_sync(&qcn_speed_work);
 }

@@ -41,7 +41,8 @@ static void qcn_rp_classify(struct qcn_rp_sched *q, struct sk_buff *skb)
 		return;
 	cb->kind = QCN_RP_DATA;
 	qcn_rp_check(q, cb->priority);
-	if (q->rps[cb->priority])
+	/* one flow needs nothing to be told by */
+	if (q->rps[cb->priority] > 1)
 		cb->hash = qcn_rp_hash(q, skb);
 }
 
@@ -94,17 +95,26 @@ static bool qcn_rp_must_segment(struct qcn_rp_sched *q,
 	       (qcn_rp_tags(q, cb->priority) || qcn_rp_flow_of(q, skb));
 }
 
+/* Where adapters can't sum what gets a CN-TAG, segmentation does so as it copies. */
+static netdev_features_t qcn_rp_without(const struct qcn_rp_sched *q,
+					const struct sk_buff *skb)
+{
+	return READ_ONCE(q->port->parses_headers) &&
+	       qcn_rp_tags(q, qcn_rp_cb(skb)->priority) ? NETIF_F_CSUM_MASK : 0;
+}
+
 static int qcn_rp_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			  struct sk_buff **to_free)
 {
 	struct qcn_rp_sched *q = qdisc_priv(sch);
 
-	qcn_rp_advance(q, ktime_get_ns(), QCN_RP_REPLAY);
+	if (qcn_rp_busy(q))
+		qcn_rp_advance(q, ktime_get_ns(), QCN_RP_REPLAY);
 	qcn_rp_classify(q, skb);
 	/* Segments inherit what was found out. */
 	if (qcn_rp_must_segment(q, skb))
-		return qcn_enqueue_segments(skb, sch, to_free,
-					    qcn_rp_enqueue_one);
+		return qcn_enqueue_segments(skb, sch, qcn_rp_without(q, skb),
+					    to_free, qcn_rp_enqueue_one);
 	return qcn_rp_enqueue_one(skb, sch, to_free);
 }
 
@@ -123,7 +133,8 @@ static void qcn_rp_tag(struct qcn_rp_sched *q, struct sk_buff *skb)
 	if (skb_is_gso(skb))
 		err = -ENOMEM;	/* it could not be segmented */
 	/* Adapters look for IP where the tag will be. */
-	else if (skb->ip_summed == CHECKSUM_PARTIAL && skb->dev->dev.parent)
+	else if (skb->ip_summed == CHECKSUM_PARTIAL &&
+		 READ_ONCE(q->port->parses_headers))
 		err = skb_checksum_help(skb);
 	else
 		err = 0;
@@ -170,7 +181,8 @@ static void qcn_rp_split_head(struct Qdisc *sch, struct qcn_rp_fifo *fifo)
 
 	qdisc_qstats_backlog_dec(sch, skb);
 	WRITE_ONCE(sch->q.qlen, sch->q.qlen - 1);
-	qcn_enqueue_segments(skb, sch, NULL, qcn_rp_split_one);
+	qcn_enqueue_segments(skb, sch, qcn_rp_without(q, skb), NULL,
+			     qcn_rp_split_one);
 	if (fifo == &q->direct)
 		q->waiting[priority] += q->split.len - 1;
 	q->split.tail->next = fifo->head;
@@ -214,6 +226,7 @@ static void qcn_rp_sleep(struct Qdisc *sch, const struct qcn_rp_flow *flow,
 			 u64 now_ns)
 {
 	struct qcn_rp_sched *q = qdisc_priv(sch);
+	u64 end_ns;
 
 	/* Stages do not change what is planned: nobody has to be woken for them. */
 	if (flow) {
@@ -224,21 +237,30 @@ static void qcn_rp_sleep(struct Qdisc *sch, const struct qcn_rp_flow *flow,
 						     QCN_RP_SLACK_NS));
 		return;
 	}
-	/* Only to let go of limiters; whatever is planned already does as well. */
-	if (q->active && !hrtimer_is_queued(&q->watchdog.timer))
+	/*
+	 * Only to let go of limiters, of which none can go before the first stage ends;
+	 * whatever is planned already does as well.
+	 */
+	if (q->active && !hrtimer_is_queued(&q->watchdog.timer)) {
+		end_ns = rb_entry(rb_first_cached(&q->timers),
+				  struct qcn_rp_flow, timer)->timer_end_ns;
 		qdisc_watchdog_schedule_ns(&q->watchdog,
-					   now_ns + QCN_RP_IDLE_NS);
+					   max(end_ns, now_ns + QCN_RP_IDLE_NS));
+	}
 }
 
 static struct sk_buff *qcn_rp_dequeue(struct Qdisc *sch)
 {
 	struct qcn_rp_sched *q = qdisc_priv(sch);
-	u64 now_ns = ktime_get_ns();
 	struct qcn_rp_flow *flow;
 	struct sk_buff *skb;
+	u64 now_ns = 0;		/* of no use without limiters */
 	bool due;
 
-	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY);
+	if (qcn_rp_busy(q)) {
+		now_ns = ktime_get_ns();
+		qcn_rp_advance(q, now_ns, QCN_RP_REPLAY);
+	}
 	skb = qcn_rp_fifo_pop(&q->cnms);
 	if (unlikely(skb))
 		goto found;
@@ -332,29 +354,54 @@ static void qcn_rp_trim(struct Qdisc *sch)
 		qdisc_tree_reduce_backlog(sch, frames, bytes);
 }
 
+static void qcn_rp_apply(struct Qdisc *sch, const struct qcn_rp_options *opt)
+{
+	struct qcn_rp_sched *q = qdisc_priv(sch);
+	u64 now_ns;
+	bool rehash;
+
+	/* what happened until now, by the old options */
+	qcn_rp_catch_up(sch);
+	sch_tree_lock(sch);
+	now_ns = ktime_get_ns();
+	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY);
+	rehash = opt->hash != q->opt.hash;
+	q->opt = *opt;
+	sch->limit = opt->limit;
+	qcn_rp_changed(q, now_ns, rehash);
+	qcn_rp_trim(sch);
+	sch_tree_unlock(sch);
+}
+
 static int qcn_rp_change(struct Qdisc *sch, struct nlattr *nla,
 			 struct netlink_ext_ack *extack)
 {
 	struct qcn_rp_sched *q = qdisc_priv(sch);
 	struct qcn_rp_options opt = q->opt;
-	u64 now_ns;
-	bool rehash;
 	int err;
 
 	err = qcn_rp_options_parse(qdisc_dev(sch), nla, &opt, extack);
 	if (err)
 		return err;
-	sch_tree_lock(sch);
-	now_ns = ktime_get_ns();
-	/* what happened until now, by the old options */
-	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY_DUMP);
-	rehash = opt.hash != q->opt.hash;
-	q->opt = opt;
-	sch->limit = opt.limit;
-	qcn_rp_changed(q, now_ns, rehash);
-	qcn_rp_trim(sch);
-	sch_tree_unlock(sch);
+	qcn_rp_apply(sch, &opt);
 	return 0;
+}
+
+/**
+ * qcn_rp_link_changed() - the link of a reaction point may have another speed
+ * @inbox: its inbox, in the list of its port
+ *
+ * Context: RTNL, without the device's own lock; sleeps.
+ */
+void qcn_rp_link_changed(struct qcn_inbox *inbox)
+{
+	struct qcn_rp_sched *q = container_of(inbox, struct qcn_rp_sched,
+					      inbox);
+	struct Qdisc *sch = q->watchdog.qdisc;
+	struct qcn_rp_options opt = q->opt;
+
+	if (qcn_rp_options_link(qdisc_dev(sch), &opt))
+		qcn_rp_apply(sch, &opt);
 }
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the parts of the reaction point share: rp.c is the qdisc, rp_flow.c its limiters,
- * rp_opt.c its options, rp_dump.c what it shows.  All of it is guarded by the lock of the root qdisc.
+ * rp_opt.c its options, rp_dump.c what it shows.  All of it is guarded by the lock of the
+ * root qdisc.
  */
 #ifndef QCN_RP_H
 #define QCN_RP_H
@@ -30,11 +31,12 @@
 #define QCN_RP_CATCHUP_MAX_NS	1000000000U
 
 /*
- * Stages in time that are replayed at once.  The shortest stage takes 50 us, so a
- * reaction point that nobody asked for long catches up while frames come.
+ * Stages in time that are replayed at once, with the root's lock held.  The shortest stage
+ * takes 50 us, so a reaction point that nobody asked for long catches up while frames
+ * come.  Who looks at it lets others have the lock in between.
  */
 #define QCN_RP_REPLAY		256
-#define QCN_RP_REPLAY_DUMP	16384
+#define QCN_RP_REPLAY_ROUNDS	64
 
 /* Limiters that no frame waits for are released a little late: few wake-ups. */
 #define QCN_RP_IDLE_NS		10000000ULL
@@ -48,7 +50,7 @@ enum qcn_rp_kind {
 
 /**
  * struct qcn_rp_cb - what was found out about a frame, in qdisc_skb_cb
- * @hash: tells flows apart; 0 while its priority is no CNPV
+ * @hash: tells flows apart; 0 while its priority has less than two
  * @priority: 0..7
  * @kind: enum qcn_rp_kind
  */
@@ -216,7 +218,8 @@ void qcn_rp_flow_add(struct qcn_rp_sched *q, struct qcn_rp_flow *flow,
 		     struct sk_buff *skb);
 void qcn_rp_flow_sent(struct qcn_rp_sched *q, struct qcn_rp_flow *flow,
 		      u32 wire_bytes, u64 now_ns);
-void qcn_rp_advance(struct qcn_rp_sched *q, u64 now_ns, unsigned int stages);
+bool qcn_rp_advance(struct qcn_rp_sched *q, u64 now_ns, unsigned int stages);
+void qcn_rp_catch_up(struct Qdisc *sch);
 bool qcn_rp_check(struct qcn_rp_sched *q, u8 priority);
 void qcn_rp_changed(struct qcn_rp_sched *q, u64 now_ns, bool rehash);
 void qcn_rp_forget(struct qcn_rp_sched *q, u64 now_ns);
@@ -244,6 +247,12 @@ static inline struct sk_buff *qcn_rp_direct_pop(struct qcn_rp_sched *q)
 	return skb;
 }
 
+/* Else there is nothing that time could change. */
+static inline bool qcn_rp_busy(const struct qcn_rp_sched *q)
+{
+	return q->active || READ_ONCE(q->inbox.count);
+}
+
 /* May frames of this priority get a CN-TAG? */
 static inline bool qcn_rp_tags(const struct qcn_rp_sched *q, u8 priority)
 {
@@ -260,6 +269,7 @@ void qcn_rp_options_init(struct qcn_rp_options *opt);
 int qcn_rp_options_parse(struct net_device *dev, struct nlattr *nla,
 			 struct qcn_rp_options *opt,
 			 struct netlink_ext_ack *extack);
+bool qcn_rp_options_link(struct net_device *dev, struct qcn_rp_options *opt);
 int qcn_rp_options_fill(struct sk_buff *skb, const struct qcn_rp_options *opt);
 
 #endif /* QCN_RP_H */

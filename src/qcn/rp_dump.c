@@ -24,16 +24,6 @@ int qcn_rp_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nla_nest_end(skb, nest);
 }
 
-/* As it is now: a mode of the port may have changed since the last frame. */
-static void qcn_rp_look(struct qcn_rp_sched *q, u64 now_ns)
-{
-	unsigned int p;
-
-	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY_DUMP);
-	for (p = 0; p < QCN_PRIORITIES; p++)
-		qcn_rp_check(q, p);
-}
-
 int qcn_rp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct qcn_rp_sched *q = qdisc_priv(sch);
@@ -41,9 +31,9 @@ int qcn_rp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	unsigned int p;
 	u64 now_ns;
 
+	qcn_rp_catch_up(sch);
 	sch_tree_lock(sch);
 	now_ns = ktime_get_ns();
-	qcn_rp_look(q, now_ns);
 	st = q->st;
 	st.line_bps = q->opt.p.line_bps;
 	st.active = q->active;
@@ -92,9 +82,7 @@ static void qcn_rp_walk(struct Qdisc *sch, struct qdisc_walker *walker)
 
 	if (walker->stop)
 		return;
-	sch_tree_lock(sch);
-	qcn_rp_look(q, ktime_get_ns());
-	sch_tree_unlock(sch);
+	qcn_rp_catch_up(sch);
 	for (p = 0; p < QCN_PRIORITIES; p++) {
 		for (rpid = 1; rpid <= QCN_RPS_MAX; rpid++) {
 			if (READ_ONCE(q->flow[p][rpid - 1]) &&
@@ -124,7 +112,8 @@ static int qcn_rp_dump_class_stats(struct Qdisc *sch, unsigned long minor,
 
 	sch_tree_lock(sch);
 	now_ns = ktime_get_ns();
-	qcn_rp_look(q, now_ns);
+	/* who walks over the classes has caught up before */
+	qcn_rp_advance(q, now_ns, QCN_RP_REPLAY);
 	flow = qcn_rp_class(sch, minor);
 	if (!flow)	/* went meanwhile: a class without statistics */
 		goto unlock;

@@ -305,13 +305,13 @@ bool qcn_rp_check(struct qcn_rp_sched *q, u8 priority)
 {
 	struct qcn_rp_fifo moved = {};
 	u8 rps = qcn_rp_wanted(q, priority);
-	bool was_none = !q->rps[priority];
+	bool no_hash = q->rps[priority] <= 1;
 
 	if (likely(rps == q->rps[priority]))
 		return false;
 	qcn_rp_rename(q, priority, rps, &moved);
 	if (moved.len || q->waiting[priority])
-		qcn_rp_sort(q, BIT(priority), was_none, &moved);
+		qcn_rp_sort(q, BIT(priority), no_hash, &moved);
 	return true;
 }
 
@@ -400,8 +400,10 @@ static void qcn_rp_drain(struct qcn_rp_sched *q)
  * @stages: how many stages in time to replay at most; the rest is done next time
  *
  * Limiters may be gone afterwards, and frames are in other queues.
+ *
+ * Return: true when there may be a rest
  */
-void qcn_rp_advance(struct qcn_rp_sched *q, u64 now_ns, unsigned int stages)
+bool qcn_rp_advance(struct qcn_rp_sched *q, u64 now_ns, unsigned int stages)
 {
 	struct qcn_rp_flow *flow;
 	struct rb_node *node;
@@ -415,6 +417,31 @@ void qcn_rp_advance(struct qcn_rp_sched *q, u64 now_ns, unsigned int stages)
 		if (!qcn_rp_check(q, flow->priority))
 			qcn_rp_stages(q, flow, now_ns, &stages);
 	}
+	return !stages;
+}
+
+/**
+ * qcn_rp_catch_up() - do what became due, for somebody who looks
+ * @sch: reaction point
+ *
+ * A mode of the port may have changed since the last frame, too.
+ *
+ * Context: RTNL, without the root's lock.
+ */
+void qcn_rp_catch_up(struct Qdisc *sch)
+{
+	struct qcn_rp_sched *q = qdisc_priv(sch);
+	unsigned int p, rounds = QCN_RP_REPLAY_ROUNDS;
+	u64 now_ns = ktime_get_ns();
+	bool rest;
+
+	do {
+		sch_tree_lock(sch);
+		rest = qcn_rp_advance(q, now_ns, QCN_RP_REPLAY);
+		for (p = 0; p < QCN_PRIORITIES; p++)
+			qcn_rp_check(q, p);
+		sch_tree_unlock(sch);
+	} while (rest && --rounds);
 }
 
 /**

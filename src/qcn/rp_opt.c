@@ -112,18 +112,56 @@ void qcn_rp_options_init(struct qcn_rp_options *opt)
 	opt->hash = TC_QCN_RP_HASH_DST;
 }
 
-/* Speed of the link, 0 when it is unknown; the device is locked as for qdiscs. */
-static u64 qcn_rp_speed_bps(struct net_device *dev)
+/* Speed of a link, 0 when it is unknown */
+static u64 qcn_rp_speed_bps(const struct ethtool_link_ksettings *ks)
+{
+	u32 mbps = ks->base.speed;
+
+	/* -1, 0, 65535 and INT_MAX are what drivers say when they don't know. */
+	if (mbps == (u32)SPEED_UNKNOWN || mbps == U16_MAX || mbps >= INT_MAX)
+		return 0;
+	return mbps * 1000000ULL;
+}
+
+/* The device is locked as for qdiscs. */
+static u64 qcn_rp_link_bps(struct net_device *dev)
 {
 	struct ethtool_link_ksettings ks;
 
 	if (!netif_device_present(dev) || netif_get_link_ksettings(dev, &ks))
 		return 0;
-	/* -1, 0, 65535 and INT_MAX are what drivers say when they don't know. */
-	if (ks.base.speed == (u32)SPEED_UNKNOWN || !ks.base.speed ||
-	    ks.base.speed == U16_MAX || ks.base.speed >= INT_MAX)
-		return 0;
-	return ks.base.speed * 1000000ULL;
+	return qcn_rp_speed_bps(&ks);
+}
+
+/* A slow link may be below the minimum that was set when it was faster. */
+static void qcn_rp_options_line(struct qcn_rp_options *opt, u64 line_bps)
+{
+	opt->p.line_bps = line_bps;
+	opt->p.min_bps = min(opt->min_bps ?: QCN_MIN_DEF_BPS, line_bps);
+}
+
+/**
+ * qcn_rp_options_link() - follow the speed of the link
+ * @dev: device of the qdisc
+ * @opt: what is set
+ *
+ * Context: RTNL, without the device's own lock.
+ * Return: true when it is another one; nothing changes while it is unknown
+ */
+bool qcn_rp_options_link(struct net_device *dev, struct qcn_rp_options *opt)
+{
+	struct ethtool_link_ksettings ks;
+	u64 line_bps;
+
+	if (opt->rate_bps || !netif_device_present(dev) ||
+	    __ethtool_get_link_ksettings(dev, &ks))
+		return false;
+	line_bps = qcn_rp_speed_bps(&ks);
+	if (!line_bps || line_bps > QCN_RATE_MAX_BPS ||
+	    line_bps == opt->p.line_bps)
+		return false;
+	qcn_rp_options_line(opt, line_bps);
+	return true;
 }
 
 /* What depends on more than one attribute, or on the device */
@@ -131,8 +169,11 @@ static int qcn_rp_options_fit(struct net_device *dev, struct nlattr **tb,
 			      struct qcn_rp_options *opt,
 			      struct netlink_ext_ack *extack)
 {
-	u64 line_bps = opt->rate_bps ?: qcn_rp_speed_bps(dev);
+	u64 line_bps = opt->rate_bps ?: qcn_rp_link_bps(dev);
 
+	/* Nobody asked about it: what was known last goes on to hold. */
+	if (!line_bps && !tb[TCA_QCN_RP_RATE])
+		line_bps = opt->p.line_bps;
 	if (!line_bps) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_QCN_RP_RATE],
 				    "rate: the speed of the link is unknown, give a rate");
@@ -143,14 +184,14 @@ static int qcn_rp_options_fit(struct net_device *dev, struct nlattr **tb,
 				    "rate: 1000 to 2^44 bit/s, or 0");
 		return -ERANGE;
 	}
-	if (opt->min_bps > line_bps) {
+	if (opt->min_bps > line_bps &&
+	    (tb[TCA_QCN_RP_MIN_RATE] || tb[TCA_QCN_RP_RATE])) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_QCN_RP_MIN_RATE] ?:
 				    tb[TCA_QCN_RP_RATE],
 				    "min-rate: must not be above the rate");
 		return -EINVAL;
 	}
-	opt->p.line_bps = line_bps;
-	opt->p.min_bps = opt->min_bps ?: min(line_bps, QCN_MIN_DEF_BPS);
+	qcn_rp_options_line(opt, line_bps);
 	return 0;
 }
 

@@ -31,6 +31,7 @@ static unsigned int qcn_segment_len(const struct sk_buff *skb,
  * qcn_enqueue_segments() - enqueue a super-packet as the frames that it becomes
  * @skb: GSO packet, given away
  * @sch: qdisc that they come to
+ * @without: features of the device that the frames must not need
  * @to_free: what it drops
  * @enqueue: takes one frame, accounts it (qlen, backlog, drops) and returns
  *	NET_XMIT_SUCCESS or NET_XMIT_DROP
@@ -43,14 +44,15 @@ static unsigned int qcn_segment_len(const struct sk_buff *skb,
  * Return: NET_XMIT_SUCCESS when any of the frames was queued
  */
 int qcn_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
-			 struct sk_buff **to_free, qcn_enqueue_t enqueue)
+			 netdev_features_t without, struct sk_buff **to_free,
+			 qcn_enqueue_t enqueue)
 {
 	netdev_features_t features = netif_skb_features(skb);
 	unsigned int skb_len = qdisc_pkt_len(skb), len = 0, seg_len;
 	struct sk_buff *segs, *next;
 	int n = 0;
 
-	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	segs = skb_gso_segment(skb, features & ~(NETIF_F_GSO_MASK | without));
 	if (IS_ERR_OR_NULL(segs))
 		return enqueue(skb, sch, to_free);
 	skb_list_walk_safe(segs, segs, next) {
