@@ -155,6 +155,7 @@ super_packets() {
 	link
 	domain interior-ready
 	addr w v1 10.0.0.2/24
+	ctl w qcn domain set dev v1 cnpv 0 mode interior
 	nsx h1 ethtool -K v0 tso on gso on tx on >/dev/null
 	# shellcheck disable=SC2086
 	rp rate 50mbit $STILL
