@@ -11,7 +11,7 @@ csig_module=
 
 VECTORS=$CSIG_LIB_DIR/unit/vectors/qcn-cnm.json
 SCRIPT=$CSIG_LIB_DIR/../tools/wireshark/qcn.lua
-MAN=$CSIG_LIB_DIR/../Documentation/man/tc-qcn.8
+MAN=$CSIG_LIB_DIR/../Documentation/man/qcn-wireshark.7
 
 # As nobody: Wireshark runs no scripts for root.  One that is installed is loaded already.
 dissect() { # OPTION...
