@@ -18,6 +18,8 @@
 #include <net/gso.h>
 #include <net/ipv6.h>
 
+#define L2_MACSEC_LEN	32	/* SecTAG with SCI, and ICV */
+
 static inline int l2_dev_is_hardware(struct net_device *dev,
 				     struct netdev_nested_priv *priv)
 {
@@ -131,6 +133,37 @@ static inline bool l2_dev_has_vlan(const struct net_device *dev,
 				   NETIF_F_HW_VLAN_CTAG_TX)));
 }
 
+static inline int l2_dev_mtu(struct net_device *dev,
+			     struct netdev_nested_priv *priv)
+{
+	return READ_ONCE(dev->mtu);
+}
+
+/*
+ * The longest frame that a device takes.  MACsec has no octets beyond its MTU to give: it
+ * drops what with SecTAG and ICV does not fit the MTU of the device below.
+ *
+ * Context: RCU
+ */
+static inline unsigned int l2_dev_max_len(struct net_device *dev)
+{
+	unsigned int max = READ_ONCE(dev->mtu) + dev->hard_header_len;
+	struct netdev_nested_priv priv = {};
+	struct net_device *macsec = dev;
+	int len = -L2_MACSEC_LEN;
+
+	if (is_vlan_dev(dev)) {
+		macsec = vlan_dev_real_dev(dev);
+		len -= VLAN_HLEN;
+	}
+	if (likely(!netif_is_macsec(macsec)))
+		return max + VLAN_HLEN;
+	/* the first one is the one below */
+	len += netdev_walk_all_lower_dev_rcu(macsec, l2_dev_mtu, &priv);
+	len += dev->hard_header_len;
+	return clamp_t(int, len, max, max + VLAN_HLEN);
+}
+
 /**
  * l2_fits() - would the device take a longer packet?
  * @skb: packet at egress
@@ -140,11 +173,9 @@ static inline bool l2_dev_has_vlan(const struct net_device *dev,
  */
 static inline bool l2_fits(const struct sk_buff *skb, unsigned int len)
 {
-	const struct net_device *dev = skb->dev;
-	unsigned int max = READ_ONCE(dev->mtu) + dev->hard_header_len +
-			   VLAN_HLEN;
+	unsigned int max = l2_dev_max_len(skb->dev);
 
-	if (l2_dev_has_vlan(dev, skb))
+	if (l2_dev_has_vlan(skb->dev, skb))
 		len += VLAN_HLEN;
 	if (len > max)
 		return false;
