@@ -49,7 +49,7 @@ all_states() { # FORMAT
 	assert_eq "wrong checksums" "$sums" "$(csum_errors h2)"
 	assert_eq "malformed" 0 "$(port_stat r3 out0 malformed)"
 	# both directions, long enough to be seen
-	iperf "$H2_4" -t 3 --bidir -b 4M &
+	iperf "$H2_4" -t $((3 * CSIG_TIME_SCALE)) --bidir -b 4M &
 	flow_wait 15 h1 'map(select(.path == "capable" and .stats.malformed_in == 0 and
 		(.signals | map(.s != null and .age_ns < 1e9) | all))) | length > 0' dport 5201
 	wait $! || fail "iperf3 failed"
@@ -57,23 +57,32 @@ all_states() { # FORMAT
 }
 
 # Tagged segments are merged: the receiver's stack sees fewer and larger packets.  What a
-# super-packet was cut into has one signal, and may be one again.
+# super-packet was cut into has one signal, and may be one again.  On a slow machine those
+# are two segments each.
 merged() {
 	local before segs=1382 packets	# of 2 MB
 
 	hosts_enable
 	hosts_features tso off gso on gro on
 	path_child 3 netem delay 20ms slot 5ms limit 10000
+	# a slow machine polls for each segment, and holds none without
+	gro_waits 1 3000000
 	before=$(ip_in)
 	bulk "from=$(ns h1),to=$(ns h2),addr=$H2_4,size=65536,bytes=2000000"
 	packets=$(($(ip_in) - before))
+	gro_waits 0 0
 	path_child 3 netem delay "$path_delay" limit 10000
 	hosts_features tso on gso on gro on
 	echo "$packets packets received, $segs segments;" \
 		"tagged: $(port_stat r3 out0 tagged)"
 	assert_eq intact true "$(bulk_get intact)"
-	assert_le "packets" $((segs / 2)) "$packets"
+	assert_le "packets" $((segs * 3 / 5)) "$packets"
 	hosts_disable
+}
+
+gro_waits() { # POLLS NANOSECONDS
+	nsx h2 sh -c "echo $1 >/sys/class/net/eth0/napi_defer_hard_irqs
+		echo $2 >/sys/class/net/eth0/gro_flush_timeout"
 }
 
 # What ip_rcv() sees: merged packets are one
